@@ -245,8 +245,7 @@ impl Differences {
     /// # Errors
     /// If [`Self::chance`] fails.
     pub fn p(&self) -> Result<f64, StatisticsError> {
-        let above = self.chance(0.0)?;
-        Ok((2.0 * above.min(1.0 - above)).min(1.0))
+        self.chance(0.0).map(two_sided)
     }
 
     /// Returns the interval of the differences that the test does not reject.
@@ -312,36 +311,41 @@ impl Differences {
     /// If a level is not between 0 and 1.
     pub fn compare(&self, level: f64, alone: f64) -> Result<Difference, StatisticsError> {
         let estimate = Estimate::of_census(&self.table, 0).ok_or(NOTHING_SHARED)?;
+        let (tail, above) = (outside(level)? / 2.0, self.chance(0.0)?);
         let values = self.table.values(0);
         let count = |is_meant: fn(f64) -> bool| values.iter().filter(|value| is_meant(**value)).count();
         let is_of_tasks = matches!(self.evidence, Evidence::Tasks(_));
         Ok(Difference {
             estimate: Estimate { interval: self.interval(level)?, ..estimate },
-            p: self.p()?,
+            p: two_sided(above),
             level,
             first_ahead_tasks: count(|value| value > 0.0),
             second_ahead_tasks: count(|value| value < 0.0),
             only_first_tasks: self.only_first,
             only_second_tasks: self.only_second,
             spread: spread(values).filter(|_| is_of_tasks),
-            verdict: self.verdict(level, alone)?,
+            verdict: if !self.is_enough(alone)? {
+                ComparisonVerdict::TooFewSharedTasks
+            } else if above <= tail {
+                ComparisonVerdict::FirstAhead
+            } else if 1.0 - above <= tail {
+                ComparisonVerdict::SecondAhead
+            } else {
+                ComparisonVerdict::NotDistinguishable
+            },
         })
     }
 
-    /// Returns which of the two is ahead. The only place that decides it.
-    pub(super) fn verdict(&self, level: f64, alone: f64) -> Result<ComparisonVerdict, StatisticsError> {
-        let (tail, above) = (outside(level)? / 2.0, self.chance(0.0)?);
-        let is_of_tasks = matches!(self.evidence, Evidence::Tasks(_));
-        Ok(if is_of_tasks && !is_enough(self.table.tasks(), outside(alone)?) {
-            ComparisonVerdict::TooFewSharedTasks
-        } else if above <= tail {
-            ComparisonVerdict::FirstAhead
-        } else if 1.0 - above <= tail {
-            ComparisonVerdict::SecondAhead
-        } else {
-            ComparisonVerdict::NotDistinguishable
-        })
+    /// Returns whether any results at these tasks could show a difference at the confidence `level`.
+    pub(super) fn is_enough(&self, level: f64) -> Result<bool, StatisticsError> {
+        let is_of_cases = matches!(self.evidence, Evidence::Cases(..));
+        Ok(is_enough(self.table.tasks(), outside(level)?) || is_of_cases)
     }
+}
+
+/// Returns the chance of a difference at least as far from 0 from that of one at least as high.
+pub(super) fn two_sided(above: f64) -> f64 {
+    2.0 * above.min(1.0 - above)
 }
 
 /// Returns the refusal of two subjects that share no task.

@@ -74,7 +74,7 @@ impl Flips {
     /// Returns the chance of a mean at least as far above `shift`, in billionths, as the one that was found, if the differences
     /// spread evenly around it. It rises with the shift.
     pub(super) fn chance(&self, shift: i64) -> f64 {
-        chance(&mut self.halves.clone(), self.parts, shift)
+        self.chance_in(shift, &mut Default::default())
     }
 
     /// Returns the lowest and the highest mean, in billionths, of which neither is rejected with a chance of `tail` on its side.
@@ -85,11 +85,11 @@ impl Flips {
 
     /// Returns the lowest shift at which the chance `is_reached`; one more than the highest that can be if none is.
     fn first(&self, is_reached: impl Fn(f64) -> bool) -> i64 {
-        let mut halves = self.halves.clone();
+        let mut rests = Default::default();
         let (mut low, mut high) = (-BILLION, BILLION + 1);
         while low < high {
             let middle = low + (high - low) / 2;
-            if is_reached(chance(&mut halves, self.parts, middle)) {
+            if is_reached(self.chance_in(middle, &mut rests)) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -97,28 +97,30 @@ impl Flips {
         }
         low
     }
-}
 
-/// Returns [`Flips::chance`]; the order of the halves is left as it is needed for a shift that is near.
-fn chance(halves: &mut [Half; 2], parts: i64, shift: i64) -> f64 {
-    let rest = |&(sum, count): &(i64, i64)| sum - count * shift * parts;
-    halves.iter_mut().for_each(|half| half.sort_by_key(rest));
-    let [first, second] = halves;
-    let (mut below, mut equal) = (0u64, 0u64);
-    let (mut under, mut up_to) = (second.len(), second.len());
-    for own in first.iter().map(rest) {
-        let is_in = |at: usize, most: i64| at > 0 && second.get(at - 1).is_some_and(|it| rest(it) > most);
-        while is_in(up_to, -own) {
-            up_to -= 1;
+    /// Returns [`Self::chance`], using memory that is there.
+    fn chance_in(&self, shift: i64, rests: &mut [Vec<i64>; 2]) -> f64 {
+        for (rests, half) in rests.iter_mut().zip(&self.halves) {
+            rests.clear();
+            rests.extend(half.iter().map(|&(sum, count)| sum - count * shift * self.parts));
+            rests.sort_unstable();
         }
-        while under > up_to || is_in(under, -own - 1) {
-            under -= 1;
+        let [first, second] = rests;
+        let (mut below, mut equal) = (0, 0);
+        let (mut under, mut up_to) = (second.len(), second.len());
+        for own in first.iter() {
+            let is_in = |at: usize, most: i64| at > 0 && second.get(at - 1).is_some_and(|it| *it > most);
+            while is_in(up_to, -own) {
+                up_to -= 1;
+            }
+            while under > up_to || is_in(under, -own - 1) {
+                under -= 1;
+            }
+            below += under;
+            equal += up_to - under;
         }
-        below += under as u64;
-        equal += (up_to - under) as u64;
+        (below as f64 + equal as f64 / 2.0) / (first.len() * second.len()) as f64
     }
-    let all = (first.len() * second.len()) as f64;
-    (below as f64 + equal as f64 / 2.0) / all
 }
 
 /// Returns the sums over the tasks that each turn turns from those by the number of a task: the transform of Walsh and

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::cases::Cases;
-use super::compare::{ComparisonVerdict, Differences, together};
+use super::compare::{ComparisonVerdict, Differences, together, two_sided};
 use super::table::TaskTable;
 use super::{StatisticsError, outside};
 
@@ -39,23 +39,23 @@ impl Verdicts {
             let subject = |at: usize| subjects.get(at).copied();
             Differences::new(table, cases, subject(first)?, subject(second)?)
         };
+        // Pairs that no result could separate are no part of the family.
         let mut chances = Vec::new();
         for pair in pairs(subjects.len()) {
-            let found =
-                differences(pair).map(|it| Ok((it.chance(0.0)?, it.verdict(level, level)?))).transpose()?;
+            let found = match differences(pair) {
+                Some(found) if found.is_enough(level)? => Some(found.chance(0.0)?),
+                _ => None,
+            };
             chances.push(found);
         }
-        // Pairs that no result could separate are no part of the family.
-        let is_compared = |it: &(f64, ComparisonVerdict)| it.1 != ComparisonVerdict::TooFewSharedTasks;
-        let p = |it: (f64, ComparisonVerdict)| 2.0 * it.0.min(1.0 - it.0);
-        let family: Vec<f64> = chances.iter().flatten().copied().filter(is_compared).map(p).collect();
+        let family: Vec<f64> = chances.iter().flatten().copied().map(two_sided).collect();
         let mut levels = together(&family, level);
-        let verdicts = chances.into_iter().map(|found| match found.filter(is_compared) {
+        let verdicts = chances.into_iter().map(|found| match found {
             None => ComparisonVerdict::TooFewSharedTasks,
-            Some(found) if p(found) > 1.0 - levels.next().unwrap_or(level) => {
+            Some(above) if two_sided(above) > 1.0 - levels.next().unwrap_or(level) => {
                 ComparisonVerdict::NotDistinguishable
             }
-            Some((above, _)) if above < 0.5 => ComparisonVerdict::FirstAhead,
+            Some(above) if above < 0.5 => ComparisonVerdict::FirstAhead,
             Some(_) => ComparisonVerdict::SecondAhead,
         });
         Ok(Some(Self::of_known(subjects.len(), verdicts)))
