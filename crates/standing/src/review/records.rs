@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use karat_core::facts::Digest;
+
 use super::{Candidate, Decision};
 
 /// The distance of a score from those before it.
@@ -66,6 +68,14 @@ pub enum Refusal {
     /// No score waits for a decision.
     #[error("no score waits for a decision: it was decided on, superseded, or its deadline has passed")]
     NothingHeld,
+    /// Another score waits than the one that the reviewer saw.
+    #[error(
+        "another score waits for a decision, expected one on `{0}`; look at it, and name this digest as `seen`"
+    )]
+    OtherScore(
+        /// The digest of the score that waits.
+        Digest,
+    ),
     /// The reviewer operates the subject.
     #[error("`{0}` operates the subject, expected a reviewer who does not")]
     OwnOperator(

@@ -243,8 +243,7 @@ pub(super) struct Counted<'a> {
     pub item: &'a Item<'a>,
     /// The time from which its age counts.
     pub at_seconds: i64,
-    /// The moment from which it is known: of its arrival, but no earlier than its time, and no later than the moment of the
-    /// standing.
+    /// The moment from which it is known: of its arrival, but no earlier than its time.
     pub entered_seconds: i64,
     /// True if it arrived late.
     pub is_late: bool,
@@ -344,10 +343,10 @@ fn count<'a>(
     let arrived_seconds = item.arrived_seconds.filter(|_| item.time_seconds.is_some());
     let is_late = arrived_seconds
         .is_some_and(|arrived| arrived.saturating_sub(at_seconds) > i64::from(rules.late.after_seconds));
-    // Asked about a moment before it arrived, it is known at that moment.
-    let entered_seconds = arrived_seconds.map_or(at_seconds, |it| it.min(as_of_seconds).max(at_seconds));
+    let entered_seconds = arrived_seconds.map_or(at_seconds, |it| it.max(at_seconds));
     let at_seconds = match rules.late.treatment {
-        LateTreatment::AsArrived if is_late => entered_seconds,
+        // Asked about a moment before it arrived, it is of that moment.
+        LateTreatment::AsArrived if is_late => entered_seconds.min(as_of_seconds),
         _ => at_seconds,
     };
     let treatment = treatment(rules, item.outcome);

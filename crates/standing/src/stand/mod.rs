@@ -6,13 +6,15 @@
 //! | `input` | items and events; what is refused in them; the order in which they count |
 //! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
 //! | `sums` | sums over items that become known in any order |
-//! | `replay` | the history of one subject: reviews, certification, moment by moment |
-//! | `kept` | the state at the end of a history, and the standing at later moments |
+//! | `fold` | what has happened to a subject so far: reviews, certification; and its standing at any later moment |
+//! | `replay` | the fold over all items and events of a subject, moment by moment |
+//! | `kept` | the fold at the end of a log, kept to answer at later moments |
 //! | `value` | the results |
 //! | `tasks` | the same items by task: difficulty, and the life of tasks |
 //!
 //! Nothing depends on the order in which items and events are given.
 
+mod fold;
 mod input;
 mod kept;
 mod replay;
@@ -69,10 +71,10 @@ pub fn stand(
     let (overrides, weights, override_refusals) = weights(card, &ordered);
     let mut errors = Vec::new();
     let mut subjects = Vec::new();
-    let view = View { card, rules };
+    let view = View { card, rules, weights: &weights };
     for (subject, own) in &ordered.subjects {
         let moment = Until { as_of_seconds, by_id: ordered.by_id, interval };
-        match replay(view, &weights, moment, subject, own) {
+        match replay(view, moment, subject, own) {
             Ok(standing) => subjects.push(standing),
             Err(wrong) => errors.extend(wrong),
         }

@@ -11,6 +11,7 @@ use crate::confidence::{Backing, Evidence, confidence};
 use crate::decay::DecayRule;
 use crate::gate::{self, GateFacts, Gated};
 use crate::ratio::Ratio;
+use crate::review::Basis;
 use crate::tiers::TierFacts;
 use crate::verdict::{Measured, Situation, VerdictError, VerdictRules, verdict};
 use karat_core::number::{BILLION, Decimal, MILLION, UNITS_PER_ONE, round_ratio};
@@ -29,9 +30,14 @@ impl Weights {
         self.0.push((at_seconds, weights.and_then(|weights| OverrideUse::new(card, weights).ok())));
     }
 
-    pub(super) fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
-        let from = self.0.partition_point(|(from, _)| *from <= at_seconds);
-        self.0.get(from.checked_sub(1)?)?.1.as_ref()
+    /// Returns the number of changes up to a moment.
+    pub(super) fn until(&self, at_seconds: i64) -> usize {
+        self.0.partition_point(|(from, _)| *from <= at_seconds)
+    }
+
+    /// Returns the weights after so many changes; none for those of the card.
+    fn after(&self, changes: usize) -> Option<&OverrideUse> {
+        self.0.get(changes.checked_sub(1)?)?.1.as_ref()
     }
 
     pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
@@ -67,17 +73,8 @@ impl<'a> Newest<'a> {
     }
 }
 
-/// A moment, and what is known of the subject beside its items.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Now {
-    pub at_seconds: i64,
-    pub has_incident: bool,
-    pub is_on_hold: bool,
-    pub canonical_points: Option<i64>,
-}
-
 /// The sums over the items up to a moment. They hold until another one comes, or one leaves the window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// Number of counted items that are known at the moment.
     pub count: usize,
@@ -96,6 +93,8 @@ pub(super) struct Summary {
     runners: u64,
     /// The time of the oldest of the newest items that make a full batch.
     batch_seconds: Option<i64>,
+    /// True if a gate of the newest item says that an incident is open.
+    pub has_incident_gate: bool,
     /// By dimension.
     parts: Vec<Part>,
 }
@@ -113,11 +112,12 @@ struct Part {
     age_seconds: i64,
 }
 
-/// A card and its rules for standings.
+/// A card, its rules for standings, and the weights in force.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'s> {
     pub card: &'s Scorecard,
     pub rules: &'s Standing,
+    pub weights: &'s Weights,
 }
 
 /// The score of the items at a moment.
@@ -139,6 +139,8 @@ pub(super) struct Look {
 pub(super) struct Series<'s, 'a> {
     rules: &'s Standing,
     operator: Option<&'a str>,
+    /// The gate of items that says that an incident is open.
+    incident_gate: Option<&'s str>,
     /// The items by time and id; an index here is the place of an item.
     items: Vec<&'s Counted<'a>>,
     /// The places in the order in which the items become known.
@@ -186,6 +188,7 @@ impl<'s, 'a> Series<'s, 'a> {
         Self {
             rules: view.rules,
             operator: own.operator,
+            incident_gate: view.rules.gate.as_ref().and_then(|gate| gate.incident_gate.as_deref()),
             count: 0,
             known: sums(),
             scores: sums(),
@@ -199,16 +202,28 @@ impl<'s, 'a> Series<'s, 'a> {
         }
     }
 
-    /// Returns the moments at which items become known.
-    pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
-        self.items.iter().map(|item| item.entered_seconds)
+    /// Returns the items that count, known or not, in the order of their times.
+    pub(super) fn items(&self) -> &[&'s Counted<'a>] {
+        &self.items
+    }
+
+    /// Returns the item that becomes known after so many.
+    pub(super) fn entry(&self, count: usize) -> Option<&'s Counted<'a>> {
+        self.items.get(*self.entries.get(count)?).copied()
     }
 
     /// Takes in the items that are known at a moment.
     pub(super) fn take_in(&mut self, at_seconds: i64) {
-        while let Some(&place) = self.entries.get(self.count)
+        while self.entry(self.count).is_some_and(|next| next.entered_seconds <= at_seconds) {
+            self.take(self.count + 1);
+        }
+    }
+
+    /// Takes in items until so many are known.
+    pub(super) fn take(&mut self, count: usize) {
+        while self.count < count
+            && let Some(&place) = self.entries.get(self.count)
             && let Some(&counted) = self.items.get(place)
-            && counted.entered_seconds <= at_seconds
         {
             self.count += 1;
             self.enter(place, counted);
@@ -240,13 +255,8 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// Returns the known item of the newest time.
-    pub(super) fn newest(&self) -> Option<&'s Counted<'a>> {
+    fn newest(&self) -> Option<&'s Counted<'a>> {
         self.items.get(self.nth(self.count.checked_sub(1)?)).copied()
-    }
-
-    /// Returns the item that became known last.
-    pub(super) fn latest(&self) -> Option<&'s Counted<'a>> {
-        self.items.get(*self.entries.get(self.count.checked_sub(1)?)?).copied()
     }
 
     /// Returns the place of the known item before which there are `count` known ones.
@@ -320,6 +330,10 @@ impl<'s, 'a> Series<'s, 'a> {
             days: self.days.len() as u64,
             runners: self.runners.len() as u64,
             batch_seconds: batch.and_then(|first| item(self.nth(first))).map(|item| item.at_seconds),
+            has_incident_gate: self
+                .incident_gate
+                .zip(self.newest())
+                .is_some_and(|(gate, newest)| newest.item.gates.contains(&gate)),
             parts: self.columns.iter().enumerate().map(dimension).collect(),
         }
     }
@@ -374,19 +388,20 @@ impl View<'_> {
     pub(super) fn look(
         self,
         summary: &Summary,
-        now: &Now,
-        weights: Option<&OverrideUse>,
+        basis: &Basis,
+        at_seconds: i64,
     ) -> Result<Look, Vec<VerdictError>> {
-        let mut dimensions = self.dimensions(summary, now, weights);
+        let basis = Basis { has_incident: basis.has_incident || summary.has_incident_gate, ..*basis };
+        let mut dimensions = self.dimensions(summary, &basis, at_seconds);
         let mut undecayed_score = None;
         let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {
             StandingScore::Window => {
-                let (score, ungated, gated) = self.mean(summary, now, &dimensions);
+                let (score, ungated, gated) = self.mean(summary, &basis, &dimensions);
                 (score, ungated, gated, gated, readings(&dimensions, |part| part.measured))
             }
             StandingScore::Latest => {
-                let fresh = self.verdict(now, &dimensions, weights, true)?;
-                let aged = self.verdict(now, &dimensions, weights, false)?;
+                let fresh = self.verdict(&basis, &dimensions, true)?;
+                let aged = self.verdict(&basis, &dimensions, false)?;
                 for (part, decayed) in dimensions.iter_mut().zip(&aged.decayed.dimensions) {
                     part.reading = decayed.reading;
                     part.points_lost = decayed.points;
@@ -405,7 +420,7 @@ impl View<'_> {
             distinct_days: summary.days,
             confidence: sure,
             independent_runners: summary.runners,
-            newest_batch_seconds: summary.batch_seconds.map(|batch| now.at_seconds.saturating_sub(batch)),
+            newest_batch_seconds: summary.batch_seconds.map(|batch| at_seconds.saturating_sub(batch)),
             open_tiers: gated.and_then(|gated| gated.open_tiers),
         };
         let undecayed = TierFacts {
@@ -417,14 +432,10 @@ impl View<'_> {
         Ok(Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed })
     }
 
-    fn dimensions(
-        self,
-        summary: &Summary,
-        now: &Now,
-        weights: Option<&OverrideUse>,
-    ) -> Vec<DimensionStanding> {
+    fn dimensions(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Vec<DimensionStanding> {
+        let weights = self.weights.after(basis.weights);
         let part = |(at, (dimension, part)): (usize, (&karat_core::scorecard::Dimension, &Part))| {
-            let age = |newest: i64| now.at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
+            let age = |newest: i64| at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
             DimensionStanding {
                 key: dimension.key.clone(),
                 weight: weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight),
@@ -445,7 +456,7 @@ impl View<'_> {
     fn mean(
         self,
         summary: &Summary,
-        now: &Now,
+        basis: &Basis,
         dimensions: &[DimensionStanding],
     ) -> (Option<Ratio>, Option<Published>, Option<Gated>) {
         let score = Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
@@ -457,8 +468,8 @@ impl View<'_> {
                 let reading = dimensions.iter().find(|part| part.key == gate.dimension);
                 let facts = GateFacts {
                     reading: reading.and_then(|part| part.reading),
-                    has_critical_incident: now.has_incident,
-                    is_on_hold: now.is_on_hold,
+                    has_critical_incident: basis.has_incident,
+                    is_on_hold: basis.is_on_hold,
                 };
                 gate::apply(&gate.rule, points, &facts)
             })
@@ -469,9 +480,8 @@ impl View<'_> {
     /// Returns the verdict on the newest readings; `fresh` as if all were of now.
     fn verdict(
         self,
-        now: &Now,
+        basis: &Basis,
         dimensions: &[DimensionStanding],
-        weights: Option<&OverrideUse>,
         fresh: bool,
     ) -> Result<crate::verdict::Verdict, Vec<VerdictError>> {
         let never = DecayRule { points_per_period: 0, ..DecayRule::default() };
@@ -481,16 +491,16 @@ impl View<'_> {
         });
         let situation = Situation {
             measured: measured.collect(),
-            canonical_points: now.canonical_points,
-            has_critical_incident: now.has_incident,
-            is_on_hold: now.is_on_hold,
+            canonical_points: None,
+            has_critical_incident: basis.has_incident,
+            is_on_hold: basis.is_on_hold,
         };
         let rules = VerdictRules {
             decay: self.rules.decay.unwrap_or(never),
             gate: self.rules.gate.as_ref().map(|gate| (&gate.rule, gate.dimension.as_str())),
             ..VerdictRules::default()
         };
-        verdict(self.card, weights, &situation, &rules)
+        verdict(self.card, self.weights.after(basis.weights), &situation, &rules)
     }
 
     /// Returns the share of the applicable weight that was measured, by the card's own weights; over a window the mean
