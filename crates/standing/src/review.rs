@@ -81,10 +81,22 @@ pub struct Decision {
     pub verdict: ReviewVerdict,
     /// The reason, as a code or in words; not empty.
     pub reason: String,
-    /// The digest of the held score that the reviewer saw. None in logs from before decisions named it: it is on any.
-    pub seen: Option<Digest>,
+    /// The held score that the reviewer saw.
+    pub seen: Seen,
     /// Digests of what else the reviewer looked at.
     pub evidence: Vec<String>,
+}
+
+/// A held score that a decision names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Seen {
+    /// None, so that nothing is decided.
+    #[default]
+    Nothing,
+    /// The one with this [digest](Candidate::digest).
+    Score(Digest),
+    /// Any: the decision is in a log from before decisions named one.
+    Any,
 }
 
 karat_core::words! {
@@ -325,8 +337,10 @@ impl History {
             return Err(Refusal::NoReason);
         }
         let digest = held.candidate.digest();
-        if decision.seen.is_some_and(|seen| seen != digest) {
-            return Err(Refusal::OtherScore(digest));
+        match decision.seen {
+            Seen::Nothing => return Err(Refusal::NoScore(digest)),
+            Seen::Score(seen) if seen != digest => return Err(Refusal::OtherScore(digest)),
+            Seen::Score(_) | Seen::Any => {}
         }
         if held.approvals.iter().any(|approval| approval.reviewer == reviewer)
             && decision.verdict == ReviewVerdict::Approve

@@ -68,10 +68,16 @@ pub enum Refusal {
     /// No score waits for a decision.
     #[error("no score waits for a decision: it was decided on, superseded, or its deadline has passed")]
     NothingHeld,
-    /// Another score waits than the one that the reviewer saw.
+    /// The decision does not say which score the reviewer saw.
     #[error(
-        "another score waits for a decision, expected one on `{0}`; look at it, and name this digest as `seen`"
+        "the decision does not say which score was seen, expected `seen`, the digest of the one that waits: `{0}`"
     )]
+    NoScore(
+        /// The digest of the score that waits.
+        Digest,
+    ),
+    /// Another score waits than the one that the reviewer saw.
+    #[error("another score waits than was seen, expected a decision on `{0}`; look at that one")]
     OtherScore(
         /// The digest of the score that waits.
         Digest,

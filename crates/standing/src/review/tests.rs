@@ -28,7 +28,14 @@ fn scored_by(at_seconds: i64, points: i64, runner: &str) -> Event {
 
 fn decided(at_seconds: i64, reviewer: &str, verdict: ReviewVerdict) -> Event {
     let (reason, evidence) = ("checked".into(), vec!["digest".into()]);
-    Event::Decided(Decision { at_seconds, reviewer: reviewer.into(), verdict, reason, seen: None, evidence })
+    Event::Decided(Decision {
+        at_seconds,
+        reviewer: reviewer.into(),
+        verdict,
+        reason,
+        seen: Seen::Any,
+        evidence,
+    })
 }
 
 fn after(events: impl IntoIterator<Item = Event>) -> (History, Vec<Outcome>) {

@@ -10,12 +10,15 @@ use alloc::vec::Vec;
 use super::series::{Look, Summary, View};
 use super::value::{Counts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
-use crate::review::{Basis, Candidate, Decision, Event, History, Refusal, Transition};
+use crate::review::{Basis, Candidate, Decision, Event, History, Refusal, Seen, Transition};
 use crate::tiers::{TierFacts, tier};
 use crate::verdict::VerdictError;
 use karat_core::facts::Digest;
 use karat_core::number::{BILLION, round_ratio};
 use karat_core::scorecard::Standing;
+
+/// The cause of a score that new items bring.
+pub(super) const EVALUATION: &str = "evaluation";
 
 /// The state after what has happened so far.
 #[derive(Debug, Clone)]
@@ -40,7 +43,7 @@ pub(super) struct Fold {
 }
 
 /// What there is to see at a moment.
-pub(super) struct Seen {
+pub(super) struct Shown {
     pub look: Look,
     /// The official score, less what age has taken.
     pub official: Option<i64>,
@@ -110,7 +113,7 @@ impl Fold {
         basis: &Basis,
         at_seconds: i64,
         ready: Option<Look>,
-    ) -> Result<Seen, Vec<VerdictError>> {
+    ) -> Result<Shown, Vec<VerdictError>> {
         let look = match ready {
             Some(look) => look,
             None => self.look(view, basis, at_seconds)?,
@@ -135,7 +138,7 @@ impl Fold {
             TierFacts { points, ..facts.clone() }
         };
         let (facts, undecayed) = (seen(&look.facts, official), seen(&look.undecayed, if_fresh));
-        Ok(Seen { look, official, facts, undecayed })
+        Ok(Shown { look, official, facts, undecayed })
     }
 
     /// Lets time pass before `until_seconds`: deadlines, and changes of the tier that is held, each at its moment.
@@ -191,11 +194,11 @@ impl Fold {
     fn certify(
         &self,
         view: View<'_>,
-        seen: &Seen,
+        shown: &Shown,
         at_seconds: i64,
     ) -> Option<(bool, Certificate, Certified)> {
         let rules = view.rules.certification.as_ref()?;
-        let (facts, undecayed) = (seen.facts.clone(), seen.undecayed.clone());
+        let (facts, undecayed) = (shown.facts.clone(), shown.undecayed.clone());
         let recomputation = Recomputation { at_seconds, facts, undecayed };
         // Moments come in order, so none is refused.
         let (next, certified) = self.certificate.next(&view.rules.tiers, rules, &recomputation).ok()?;
@@ -273,7 +276,8 @@ impl Fold {
     ) -> Vec<(usize, &'d Decision)> {
         self.happen(view, Event::Passed { at_seconds }, None);
         let held = self.history.held.as_ref().filter(|_| is_first).map(|held| held.candidate.digest());
-        let is_on_held = |decision: &Decision| !is_first || (held.is_some() && decision.seen == held);
+        let held = held.map(Seen::Score);
+        let is_on_held = |decision: &Decision| !is_first || held.is_some_and(|held| decision.seen == held);
         let (now, later): (Vec<_>, Vec<_>) =
             decisions.into_iter().partition(|(_, decision)| is_on_held(decision));
         for (place, decision) in now {
@@ -310,7 +314,11 @@ impl Fold {
         if let Some(all) = ahead {
             basis.items = all.count;
             self.evidence.push(all.clone());
+            // As if it were one score of this moment, of which nothing is written and nothing waits.
+            let (held, transitions) = (self.history.held.clone(), self.transitions.clone());
+            self.score(view, EVALUATION, basis, as_of_seconds)?;
             seen = self.see(view, &basis, as_of_seconds, None)?;
+            (self.history.held, self.transitions) = (held, transitions);
         }
         let earned = tier(&rules.tiers, &seen.facts);
         let held = certified.as_ref().map_or(earned.reached, |_| self.certificate.tier);

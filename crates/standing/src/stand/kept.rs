@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
     use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
-    use crate::review::{Decision, ReviewVerdict};
+    use crate::review::{Decision, ReviewVerdict, Seen};
     use crate::stand::{Change, Happening, Reading, stand};
 
     const DAY: i64 = 86_400;
@@ -220,7 +220,7 @@ mod tests {
                 let at_seconds = day * DAY + 3600;
                 let decided = |verdict| {
                     let (reviewer, reason) = (format!("r{at}"), "seen".into());
-                    Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, seen: None, evidence: Vec::new() })
+                    Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, seen: Seen::Any, evidence: Vec::new() })
                 };
                 let happening = match kind {
                     0 => decided(ReviewVerdict::Approve),

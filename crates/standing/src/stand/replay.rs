@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::Interval;
-use super::fold::Fold;
+use super::fold::{EVALUATION, Fold};
 use super::input::{Change, Counted, StandError, Subject};
 use super::series::{Series, View};
 use super::value::{Counts, SubjectStanding};
@@ -19,9 +19,6 @@ use karat_stats::StatisticsError;
 use karat_stats::bootstrap::{Draws, Ends, Estimate};
 use karat_stats::outcome::{OutcomeCounts, Treatment};
 use karat_stats::table::{Observation, TaskTable};
-
-/// The cause of a score that new items bring.
-const EVALUATION: &str = "evaluation";
 
 /// Up to when the history goes, and how intervals are drawn at its end.
 #[derive(Debug, Clone, Copy)]

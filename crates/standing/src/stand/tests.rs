@@ -14,7 +14,7 @@ use super::*;
 use crate::certification::TierCause;
 use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
 use crate::ratio::Ratio;
-use crate::review::{Decision, ReviewState, ReviewVerdict};
+use crate::review::{Decision, ReviewState, ReviewVerdict, Seen};
 use crate::shares::ShareCase;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::{BILLION, UNITS_PER_ONE};
@@ -80,7 +80,7 @@ fn decided(at_seconds: i64, reviewer: &str, verdict: ReviewVerdict) -> Event {
             reviewer,
             verdict,
             reason,
-            seen: None,
+            seen: Seen::Any,
             evidence: Vec::new(),
         }),
     )

@@ -111,7 +111,7 @@ impl Log {
                     reviewer,
                     verdict,
                     reason,
-                    seen: Some(seen),
+                    seen: Seen::Score(seen),
                     evidence: Vec::new(),
                 };
                 let proposed = Self {
@@ -318,7 +318,10 @@ fn a_decision_is_on_the_score_that_was_seen() {
         else {
             unreachable!()
         };
-        Event::Subject { subject, happening: Happening::Decided(Decision { seen: Some(seen), ..decision }) }
+        Event::Subject {
+            subject,
+            happening: Happening::Decided(Decision { seen: Seen::Score(seen), ..decision }),
+        }
     };
     let after = |event: Event| {
         let found = only(&card, &items, &[event], 3 * DAY);
@@ -333,7 +336,7 @@ fn a_decision_is_on_the_score_that_was_seen() {
     let (points, refusals) = after(approve(2 * DAY + 5, first));
     assert_eq!(points, 500);
     assert!(
-        refusals[0].starts_with("another score waits for a decision, expected one on `sha256:"),
+        refusals[0].starts_with("another score waits than was seen, expected a decision on `sha256:"),
         "{refusals:?}"
     );
 }
