@@ -334,6 +334,7 @@ impl Fold {
             items: Vec::new(),
             span_seconds: None,
             interval: None,
+            is_untimed: false,
             has_incident_gate,
             incidents: self.incidents.iter().cloned().collect(),
             is_on_hold: self.is_on_hold,

@@ -16,7 +16,7 @@ use karat_core::scorecard::Scorecard;
 pub struct Kept {
     fold: Fold,
     weights: Arc<Weights>,
-    /// The moment of the newest item or event; the last of all where no item has a time.
+    /// The moment of the newest item or event; the last of all where items have no time.
     last_seconds: i64,
     /// The first moment at which something else counts, as far as it is known.
     until_seconds: Option<i64>,
@@ -61,7 +61,7 @@ pub fn keep(
         kept.push(Kept {
             fold: run.fold.without_past(),
             weights: Arc::clone(&weights),
-            last_seconds: if ordered.by_id { i64::MAX } else { last_seconds },
+            last_seconds: if own.is_untimed { i64::MAX } else { last_seconds },
             until_seconds,
         });
     }

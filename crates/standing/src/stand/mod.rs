@@ -25,10 +25,10 @@ mod value;
 
 use alloc::vec::Vec;
 
-pub use self::input::{Change, Event, Happening, Item, Reading, StandError};
+pub use self::input::{Change, Event, Happening, Item, Reading, StandError, is_plain};
 use self::input::{Ordered, order};
 pub use self::kept::{Kept, keep};
-use self::replay::{Until, replay};
+use self::replay::replay;
 use self::series::{View, Weights};
 pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
@@ -54,7 +54,8 @@ pub struct Interval {
 ///
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
 /// is known when an item arrived, that is its second: what was dated back is not history.
-/// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
+/// Under a [plain](is_plain) card items count whether they say when they took place or not. Under another those of a subject
+/// without any time count in the order of their ids, unless the card asks for their age; a subject with both sorts has no score.
 /// Without an `interval` no intervals are drawn.
 ///
 /// # Errors
@@ -73,8 +74,7 @@ pub fn stand(
     let mut subjects = Vec::new();
     let view = View { card, rules, weights: &weights };
     for (subject, own) in &ordered.subjects {
-        let moment = Until { as_of_seconds, by_id: ordered.by_id, interval };
-        match replay(view, moment, subject, own) {
+        match replay(view, as_of_seconds, interval, subject, own) {
             Ok(standing) => subjects.push(standing),
             Err(wrong) => errors.extend(wrong),
         }

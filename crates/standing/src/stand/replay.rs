@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::Interval;
 use super::fold::{EVALUATION, Fold};
-use super::input::{Change, Counted, StandError, Subject};
+use super::input::{Change, Counted, StandError, Subject, is_plain};
 use super::series::{Series, View};
 use super::value::{Counts, SubjectStanding};
 use crate::verdict::VerdictError;
@@ -20,24 +20,15 @@ use karat_stats::bootstrap::{Draws, Ends, Estimate};
 use karat_stats::outcome::{OutcomeCounts, Treatment};
 use karat_stats::table::{Observation, TaskTable};
 
-/// Up to when the history goes, and how intervals are drawn at its end.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Until {
-    pub as_of_seconds: i64,
-    pub by_id: bool,
-    pub interval: Option<Interval>,
-}
-
 /// Returns the standing of a subject from all its items and events.
 pub(super) fn replay(
     view: View<'_>,
-    until: Until,
+    as_of_seconds: i64,
+    interval: Option<Interval>,
     subject: &str,
     own: &Subject<'_>,
 ) -> Result<SubjectStanding, Vec<StandError>> {
     let wrong = |errors| in_subject(subject, errors);
-    // Where no item has a time all of them are of one moment.
-    let as_of_seconds = if until.by_id { 0 } else { until.as_of_seconds };
     let mut run = Run::new(view, subject, own, as_of_seconds);
     run.moments().into_iter().try_for_each(|at_seconds| run.step(at_seconds)).map_err(wrong)?;
     run.sum_up(as_of_seconds);
@@ -48,8 +39,8 @@ pub(super) fn replay(
         Some(_) => run.series.counted(as_of_seconds),
         None => run.behind(usize::from(run.fold.history.held.is_none())).counted(as_of_seconds),
     };
-    let span = |of: Option<&&Counted<'_>>| of.filter(|_| !until.by_id).map(|item| item.at_seconds);
-    let interval = match until.interval {
+    let span = |of: Option<&&Counted<'_>>| of.filter(|_| !own.is_untimed).map(|item| item.at_seconds);
+    let interval = match interval {
         Some(interval) => estimate(view.rules, &counted, interval)
             .map_err(|error| alloc::vec![StandError::Interval(error)])?,
         None => None,
@@ -62,6 +53,7 @@ pub(super) fn replay(
         items: items.into_iter().map(|item| item.place).collect(),
         span_seconds: span(counted.first()).zip(span(counted.last())),
         interval,
+        is_untimed: own.is_untimed,
         changes: own.changes.iter().map(|(at, change)| (*at, (*change).clone())).collect(),
         ..run.fold.read(view, as_of_seconds, ahead.as_ref()).map_err(wrong)?
     })
@@ -264,7 +256,10 @@ fn estimate(
         Some(Observation { subject: 0, task: *tasks.get(item.item.task)?, value })
     };
     let observations: Vec<Observation> = counted.iter().filter_map(observation).collect();
-    // Every item of the window counts alike, however many there are of its task.
-    let table = TaskTable::weighing_trials(1, &observations)?;
+    // Under a plain card tasks count alike, else every item does, however many there are of its task.
+    let table = match is_plain(rules) {
+        true => TaskTable::new(1, &observations)?,
+        false => TaskTable::weighing_trials(1, &observations)?,
+    };
     Draws::new(&table, interval.plan)?.estimate(0, interval.level, Ends::Percentile).map(Some)
 }

@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::input::{Counted, Reading, Subject};
+use super::input::{Counted, Reading, Subject, is_plain};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
@@ -54,6 +54,36 @@ pub(super) enum Places {
     Each(Vec<usize>),
 }
 
+/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for so many items.
+const TASK_UNITS: i128 = 80_313_433_200;
+
+/// The known items by task, where the score is the mean over tasks.
+#[derive(Debug, Default)]
+pub(super) struct ByTask<'a> {
+    /// The sum of the scores and the number of the items of each task.
+    of_task: BTreeMap<&'a str, (i128, i128)>,
+    /// The sum of their means.
+    sum: i128,
+}
+
+impl<'a> ByTask<'a> {
+    fn enter(&mut self, task: &'a str, units: i128) {
+        let (sum, items) = self.of_task.entry(task).or_default();
+        let mean = |sum: i128, items: i128| round_ratio(sum * TASK_UNITS, items.max(1));
+        self.sum -= mean(*sum, *items);
+        (*sum, *items) = (*sum + units, *items + 1);
+        self.sum += mean(*sum, *items);
+    }
+
+    fn mean(&self) -> Option<Ratio> {
+        const MOST: i128 = 10i128.pow(24);
+        let (of_units, one) = (self.of_task.len() as i128 * TASK_UNITS, i128::from(UNITS_PER_ONE));
+        let mean = Ratio::new(self.sum, of_units * one)?;
+        // A fraction that is too long to be worked with is rounded to the grid of scores.
+        if mean.denominator() < MOST { Some(mean) } else { Ratio::new(round_ratio(self.sum, of_units), one) }
+    }
+}
+
 /// The newest known item of each task, for a window in which each task counts once.
 #[derive(Debug, Default)]
 struct Newest<'a> {
@@ -88,6 +118,8 @@ pub(super) struct Summary {
     items: i128,
     scores: i128,
     coverages: i128,
+    /// The mean over tasks; none unless it is the score.
+    mean: Option<Ratio>,
     /// Days on which an item became known, and runners that are not the operator.
     days: u64,
     runners: u64,
@@ -156,6 +188,8 @@ pub(super) struct Series<'s, 'a> {
     runners: BTreeSet<&'a str>,
     /// For a window in which each task counts once.
     newest: Option<Newest<'a>>,
+    /// For a plain card.
+    by_task: Option<ByTask<'a>>,
     columns: Vec<Column>,
 }
 
@@ -196,6 +230,7 @@ impl<'s, 'a> Series<'s, 'a> {
             days: BTreeSet::new(),
             runners: BTreeSet::new(),
             newest: view.rules.window.is_distinct.then(Newest::default),
+            by_task: is_plain(view.rules).then(ByTask::default),
             columns: (0..view.card.dimensions.len()).map(column).collect(),
             items,
             entries,
@@ -232,8 +267,12 @@ impl<'s, 'a> Series<'s, 'a> {
 
     fn enter(&mut self, place: usize, counted: &'s Counted<'a>) {
         let item = counted.item;
+        let units = counted.score.map_or(0, |score| i128::from(score.units()));
         self.known.add(place, 1);
-        self.scores.add(place, counted.score.map_or(0, |score| i128::from(score.units())));
+        self.scores.add(place, units);
+        if let Some(by_task) = &mut self.by_task {
+            by_task.enter(item.task, units);
+        }
         self.coverages.add(place, i128::from(item.coverage));
         self.days.insert(counted.entered_seconds.div_euclid(DAY_SECONDS));
         let runner = item.runner.filter(|runner| !runner.is_empty() && Some(*runner) != self.operator);
@@ -327,6 +366,7 @@ impl<'s, 'a> Series<'s, 'a> {
             items: sum(&self.known),
             scores: sum(&self.scores),
             coverages: sum(&self.coverages),
+            mean: self.by_task.as_ref().and_then(ByTask::mean),
             days: self.days.len() as u64,
             runners: self.runners.len() as u64,
             batch_seconds: batch.and_then(|first| item(self.nth(first))).map(|item| item.at_seconds),
@@ -459,7 +499,8 @@ impl View<'_> {
         basis: &Basis,
         dimensions: &[DimensionStanding],
     ) -> (Option<Ratio>, Option<Published>, Option<Gated>) {
-        let score = Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
+        let of_items = || Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
+        let score = summary.mean.or_else(of_items);
         let ungated = score.map(|score| score.publish(self.card.scale));
         let gated = ungated.map(|published| {
             let points = published.value.div_euclid(10i64.saturating_pow(published.places));
