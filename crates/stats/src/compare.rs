@@ -287,6 +287,30 @@ impl Differences {
         }
     }
 
+    /// Returns about how many tasks such as these would show that a second subject that is as good is not worse by `margin`; none
+    /// where that are more than 1,000 times as many, and of cases.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn tasks_not_worse(&self, margin: f64, level: f64) -> Result<Option<u64>, StatisticsError> {
+        const MOST: usize = 1000;
+        let values = self.table.values(0);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let shows = |times: usize| -> Result<bool, StatisticsError> {
+            let alike = values.iter().flat_map(|value| core::iter::repeat_n((value - mean, 1.0), times));
+            Ok(interval(alike, self.table.lowest(), level)?.is_some_and(|ends| ends.high < margin))
+        };
+        if matches!(self.evidence, Evidence::Cases(..)) || !shows(MOST)? {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (1, MOST);
+        while low < high {
+            let middle = low.midpoint(high);
+            if shows(middle)? { high = middle } else { low = middle + 1 }
+        }
+        Ok(Some((low * values.len()) as u64))
+    }
+
     /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on, at the confidence
     /// `worse`, or shown not to be by as much at the confidence `not_worse`: a test of non-inferiority (Piaggio et al.,
     /// "Reporting of noninferiority and equivalence randomized trials", JAMA 308, 2012), by [`Self::bound`]. Where all of several
