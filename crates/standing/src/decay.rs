@@ -71,7 +71,7 @@ pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed,
     })
 }
 
-/// What age leaves of each dimension and takes from it, in points; none where nothing was measured.
+/// The reading that age leaves of each dimension, and the points that it takes; none where nothing was measured.
 type Left = Vec<Option<(i64, Ratio)>>;
 
 /// Returns the decayed mean, and each dimension, of weights and what was measured, which are sound.

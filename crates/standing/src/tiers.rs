@@ -158,7 +158,7 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
     ask(Requirement::Coverage, rule.coverage, Some(facts.coverage));
     for (key, floor) in &rule.floors {
         let found = facts.readings.get(key).copied();
-        // A name is only copied to be told.
+        // A name is copied only where it is shown.
         if found.is_none_or(|found| found < *floor) {
             ask(Requirement::Dimension(key.clone()), *floor, found);
         }

@@ -1,7 +1,7 @@
 //! The fold over the log of one subject: what has happened so far, and what follows from it at any later moment.
 //!
-//! What happens has a moment of its own: an entry of the log, a deadline, the second from which a tier is earned for long enough.
-//! The moment at which somebody asks is none of these: it reads.
+//! What happens has its own moment: an entry of the log, a deadline, the second from which a tier is earned for long enough.
+//! The moment of a question is not among them: it reads.
 
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -33,7 +33,7 @@ pub(super) struct Fold {
     pub is_on_hold: bool,
     /// The runner of the item that became known last; empty if it is not known.
     pub runner: String,
-    /// What the items come to: all that are known, then those behind the held and the official score, if they are fewer.
+    /// The sums over the items: all that are known, then those behind the held and the official score, if they are fewer.
     pub evidence: Vec<Summary>,
     /// The digest of the items since the official score.
     pub digest: Digest,
@@ -41,7 +41,7 @@ pub(super) struct Fold {
     pub at_seconds: Option<i64>,
 }
 
-/// What there is to see at a moment.
+/// The score of a moment and the official one.
 pub(super) struct Shown {
     pub look: Look,
     /// The official score, less what age has taken.

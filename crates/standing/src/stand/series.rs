@@ -35,7 +35,7 @@ impl Weights {
         self.0.partition_point(|(from, _)| *from <= at_seconds)
     }
 
-    /// Returns the weights after so many changes; none for those of the card.
+    /// Returns the weights after a number of changes; none for those of the card.
     fn after(&self, changes: usize) -> Option<&OverrideUse> {
         self.0.get(changes.checked_sub(1)?)?.1.as_ref()
     }
@@ -54,7 +54,7 @@ pub(super) enum Places {
     Each(Vec<usize>),
 }
 
-/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for so many items.
+/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for up to 28 items.
 const TASK_UNITS: i128 = 80_313_433_200;
 
 /// The known items by task, where the score is the mean over tasks.
@@ -242,7 +242,7 @@ impl<'s, 'a> Series<'s, 'a> {
         &self.items
     }
 
-    /// Returns the item that becomes known after so many.
+    /// Returns the item that becomes known after `count` others.
     pub(super) fn entry(&self, count: usize) -> Option<&'s Counted<'a>> {
         self.items.get(*self.entries.get(count)?).copied()
     }
@@ -254,7 +254,7 @@ impl<'s, 'a> Series<'s, 'a> {
         }
     }
 
-    /// Takes in items until so many are known.
+    /// Takes in items until `count` are known.
     pub(super) fn take(&mut self, count: usize) {
         while self.count < count
             && let Some(&place) = self.entries.get(self.count)
