@@ -16,6 +16,7 @@ ENUMERATED = 12  # tasks of which all turns are written down
 EXACT = 20  # tasks of which all turns count
 PLACES = 10  # bits of the number of a turn, for each half of the tasks
 WORD = 2**64
+FIRST, SECOND, TIED, TOO_FEW = "first-ahead", "second-ahead", "not-distinguishable", "too-few-shared-tasks"
 
 
 # 1. Means
@@ -25,13 +26,13 @@ def above(knots, power):
     """The divided difference of max(0, x)^power at power + 1 knots: the chance that their mean, with weights that are uniform
     over all that sum to 1, is above 0."""
     knots = sorted(knots)
-    # derivatives[k] at a knot: the k-th one over k!
     row = [Fraction(max(0, knot) ** power if power else knot > 0) for knot in knots]
     for order in range(1, power + 1):
         following = []
         for at in range(power + 1 - order):
             low, high = knots[at], knots[at + order]
             if low == high:
+                # The derivative of that order, over its factorial.
                 rest = power - order
                 following.append(Fraction(comb(power, order) * (low**rest if low > 0 else 0)))
             else:
@@ -41,7 +42,7 @@ def above(knots, power):
 
 
 def low_end(values, tail):
-    """The mean of values from 0 to 1, each with its weight, below which a share `tail` of all weights lies, if one more is 0."""
+    """The mean of values from 0 to 1, each with its weight, below which a share `tail` of all uniform weights lies, if one more is 0."""
     knots = [*values, (Fraction(0), max(weight for _, weight in values))]
     if not any(value for value, _ in values):
         return Fraction(0)
@@ -153,19 +154,19 @@ def shared(tasks, first, second):
 def judged(above, count, tail):
     """The verdict on a chance of a difference at least as high."""
     if Fraction(1, 2**count) > 2 * tail:
-        return "too-few-shared-tasks"
+        return TOO_FEW
     if above <= tail:
-        return "first-ahead"
-    return "second-ahead" if 1 - above <= tail else "not-distinguishable"
+        return FIRST
+    return SECOND if 1 - above <= tail else TIED
 
 
 def compare(tasks, level, margin):
     """The first of two subjects against the second; `margin`, in billionths, is what the second may lose."""
-    if not 0 < level < 1:
-        return {"refused": "level"}
     differences, tail = shared(tasks, 0, 1), Fraction(1 - level) / 2
     if not differences:
         return {"refused": "too few"}
+    if not 0 < level < 1:
+        return {"refused": "level"}
     turns, count = Turns(differences), len(differences)
     chance = turns.chance(0)
     interval = bound = None
@@ -195,13 +196,14 @@ def board(tasks, subjects, level):
     verdicts, family = {}, []
     for pair in combinations(range(subjects), 2):
         differences = shared(tasks, *pair)
-        chance = Turns(differences).chance(0) if differences else None
-        verdicts[pair] = judged(chance, len(differences), Fraction(1 - level) / 2)if differences else judged(1, 0, 0)
-        if verdicts[pair] != "too-few-shared-tasks":
-            family.append((min(chance, 1 - chance), pair, chance))
-            verdicts[pair] = "not-distinguishable"
+        if Fraction(1, 2 ** len(differences)) > Fraction(1 - level):
+            verdicts[pair] = TOO_FEW
+            continue
+        chance = Turns(differences).chance(0)
+        family.append((min(chance, 1 - chance), pair, chance))
+        verdicts[pair] = TIED
     for place, (smaller, pair, chance) in enumerate(sorted(family)):
         if smaller * 2 > Fraction(1 - level) / (len(family) - place):
             break
-        verdicts[pair] = "first-ahead" if chance < Fraction(1, 2) else "second-ahead"
+        verdicts[pair] = FIRST if chance < Fraction(1, 2) else SECOND
     return [verdicts[pair] for pair in sorted(verdicts)]

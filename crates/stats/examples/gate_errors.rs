@@ -131,8 +131,7 @@ fn results(random: &mut Random, shape: Shape, tasks: usize, loss: f64) -> Vec<Ob
             }
             Shape::Gains | Shape::Losses => {
                 let skewed = 0.1 * (-random.open_unit().ln() - 1.0);
-                let (first, moved) =
-                    if shape == Shape::Gains { (0.3, skewed) } else { (0.8, -skewed) };
+                let (first, moved) = if shape == Shape::Gains { (0.3, skewed) } else { (0.8, -skewed) };
                 results.extend([share(0, first), share(1, first - loss + moved)].into_iter().flatten());
             }
             Shape::Clusters => {

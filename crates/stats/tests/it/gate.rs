@@ -29,7 +29,7 @@ fn a_gate_is_seldom_wrong_and_sees_what_a_t_test_sees() {
             assert!(steps > 0.0 || wrong <= most, "{shape:?}, {tasks} tasks: {found:?}");
             let is_seen = found.worse > 0.3 && found.worse >= found.t_worse - 0.05;
             assert!(is_seen || steps == 0.0 || tasks < 20 || is_rare, "{shape:?}, {tasks} tasks: {found:?}");
-            assert!(found.not_worse <= 0.04, "{shape:?}, {tasks} tasks: {found:?}");
+            assert!(found.not_worse <= 0.06, "{shape:?}, {tasks} tasks: {found:?}");
         }
     }
 }
@@ -72,15 +72,19 @@ fn losses_that_are_mostly_alike_are_judged_as_what_they_are() {
         ("one by a little less", 20, [vec![0.1; 19], vec![0.099_999_999]].concat(), "worse", (0.1, 0.1)),
         ("one better, others equal", 20, vec![-0.05], "open", (-0.0071, 0.0)),
         ("all equal", 20, vec![], "open", (0.0, 0.0)),
-        ("six by 1", 20, vec![0.01; 6], "worse", (0.0, 0.0)),
-        ("five of ten lost", 10, vec![0.9; 5], "worse", (0.0, 0.0)),
+        ("six by 1", 20, vec![0.01; 6], "worse", (0.001, 0.005)),
+        ("five of ten lost", 10, vec![0.9; 5], "worse", (0.0, 0.9)),
     ] {
         let differences = compared(count, &losses);
         let found = differences.compare(0.95, 0.95).unwrap();
         let ends = found.estimate.interval.unwrap();
         let round = |end: f64| (end * 1e4).round() / 1e4;
         let change = differences.change(0.0, 0.95, 0.95).unwrap();
-        assert_eq!((change.name(), round(ends.low), round(ends.high)), (finding, interval.0, interval.1), "{name}");
+        assert_eq!(
+            (change.name(), round(ends.low), round(ends.high)),
+            (finding, interval.0, interval.1),
+            "{name}"
+        );
         assert_eq!(ends.low > 0.0, change == GateChange::Worse, "{name}");
         // Less than is needed to exclude what was not seen.
         assert_ne!(differences.change(0.05, 0.95, 0.95).unwrap(), GateChange::NotWorse, "{name}");

@@ -46,6 +46,10 @@ fn answer(name: &str, given: &Value) -> (Value, f64) {
         "attempts" => exact(estimates::attempts(given)),
         "intervals" => (estimates::intervals(given), 1e-11),
         "mcnemar" => (estimates::mcnemar(given), 1e-12),
+        // The ends of means and their bounds are rounded to billionths, those of comparisons are whole ones.
+        "means" => (estimates::means(given), 2e-9),
+        "comparisons" => (estimates::comparisons(given), 2e-9),
+        "boards" => exact(estimates::boards(given)),
         "ranks" => exact(estimates::ranks_of(given)),
         _ => panic!("the model has a function `{name}` that is not compared"),
     }
