@@ -10,7 +10,7 @@ from math import floor, gcd
 SCORE, READING, WEIGHT = 10**15, 10**9, 10**6
 
 
-# 1. Windows (workflow document, 3.2): equal weights, divided by what is there
+# 1. Windows (workflow document, 3.2): equal weights, divided by what is there; by task where everything is in it
 
 
 class Window:
@@ -58,6 +58,12 @@ class Window:
     def mean(self):
         if not self.held:
             return None
+        if self.tasks is None and self.span is None and not self.distinct:
+            # Nothing leaves it, so nothing depends on order: tasks count alike, whatever their attempts.
+            of_task = {}
+            for key, entry in self.held.items():
+                of_task.setdefault(self.task(key), []).append(entry[1])
+            return sum(Fraction(sum(own), len(own)) for own in of_task.values()) / (len(of_task) * SCORE)
         return Fraction(sum(entry[1] for entry in self.held.values()), len(self.held) * SCORE)
 
 

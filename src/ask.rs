@@ -2,7 +2,7 @@
 //! what is ranked, compared or judged.
 //!
 //! With the feature `cli` their fields are flags, with `schema` parameters of a query; a door adds only what the form of its
-//! answers needs. Limits that protect a door, such as the most resamples of a server, are its own.
+//! answers needs. Limits that protect a door, such as the most rows of a server, are its own.
 
 pub mod answer;
 pub mod compare;
@@ -401,7 +401,7 @@ fn margin(text: &str) -> Result<Decimal, String> {
 
 #[cfg(feature = "cli")]
 fn method(text: &str) -> Result<LeaderboardMethod, String> {
-    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap, student or census"))
+    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected pairs, means or census"))
 }
 
 /// Reads `stopped=failure`.
@@ -503,13 +503,13 @@ mod tests {
         assert_eq!(asked, Leaderboard::default());
         let asked: Leaderboard = from_value(json!({
             "card": "workflow", "where": ["domain=shop", "task!=a"], "rename": "old=new", "with": "cost_usd:p95",
-            "as_of": "2026-01-31T12:00:00Z", "resamples": "50", "level": 0.9, "min_tasks": 3
+            "as_of": "2026-01-31T12:00:00Z", "level": "0.9", "min_tasks": 3
         }))
         .unwrap();
         assert_eq!((asked.items.filters.len(), asked.items.rename.len(), asked.min_tasks), (2, 1, 3));
-        assert_eq!((asked.sure.confidence.resamples, asked.sure.confidence.level), (50, 0.9));
+        assert_eq!(asked.sure.confidence.level, 0.9);
         assert!(asked.with.is_some() && asked.items.as_of.is_some());
-        for wrong in [json!({"where": "x"}), json!({"resamples": "many"}), json!({"as_of": "soon"})] {
+        for wrong in [json!({"where": "x"}), json!({"level": "high"}), json!({"as_of": "soon"})] {
             assert!(from_value::<Leaderboard>(wrong.clone()).is_err(), "{wrong}");
         }
     }

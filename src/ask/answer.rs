@@ -96,7 +96,7 @@ pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
 /// Returns the refusal of the statistics on `rows`, for a person.
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
     let code = match error {
-        StatisticsError::TooFew { .. } => Code::NoItems,
+        StatisticsError::TooFew { .. } => Code::NothingCounts,
         _ => Code::InvalidOption,
     };
     let refusal = Error::new(code, error.to_string());

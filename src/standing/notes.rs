@@ -14,19 +14,24 @@ pub(crate) fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
     format!("{} arrived more than {days} after {they} took place{excluded}", count(items as usize, "item"))
 }
 
-/// Names the items that are left out because they have no time; None if all have one.
+/// Says for which items without a time their subjects have no score; None if there are none.
 pub(crate) fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     let names = places.iter().filter_map(|place| Some(rows.id(rows.rows.get(*place)?)));
-    (!places.is_empty()).then(|| left_out(places.len(), names))
+    (!places.is_empty()).then(|| without_time(places.len(), names))
 }
 
-/// Names `items` items that are left out because they have no time, by the ids of the first.
-pub(crate) fn left_out<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> String {
+/// Says that there is no official score for want of the times of so many items, by the ids of the first.
+pub(crate) fn without_time<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> String {
     const NAMED: usize = 3;
     let names: Vec<String> = ids.take(NAMED).map(|id| format!("`{}`", clean(id))).collect();
     let more = items.saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("left out for want of a time: {}, {}{more}", count(items, "item"), names.join(", "))
+    format!(
+        "no official score of a subject with items without a time, as the card follows time or order: {}, {}{more}; give them a \
+         `time`, or take the mean of runs (--by mean)",
+        count(items, "item"),
+        names.join(", ")
+    )
 }
 
 /// Formats a share in units of 1e-15.

@@ -182,16 +182,15 @@ export class Engine {
   }
 
   /**
-   * Hands over what a model made of `textToEmbed` of the next trace, or null if its time was used up. It counts for one item;
-   * the record names the model.
+   * Hands over what a model made of `textToEmbed` of the next trace. It counts for one item; the record names the model.
    */
-  setVector(model: string, vector: ArrayLike<number> | null): void {
+  setVector(model: string, vector: ArrayLike<number>): void {
     this.#open();
     const name = new TextEncoder().encode(model);
     const numbers = Float32Array.from(vector ?? []);
     const bad = numbers.findIndex((number) => !Number.isFinite(number));
-    if (bad >= 0 || vector?.length === 0) {
-      const found = bad >= 0 ? `\`${String(vector?.[bad])}\`` : "nothing";
+    if (bad >= 0 || numbers.length === 0) {
+      const found = bad >= 0 ? `\`${String(vector[bad])}\`` : "nothing";
       throw new KaratError("invalid_value", `the vector has ${found}, expected finite numbers`, { path: `$[${Math.max(bad, 0)}]` });
     }
     const input = new Uint8Array(name.length + numbers.byteLength);

@@ -15,7 +15,6 @@ use karat_standing::review::{ReviewRules, swing};
 use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
 use karat_standing::stand::{Interval, Item, stand};
 use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
-use karat_stats::bootstrap::Plan;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
@@ -53,7 +52,7 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
         score: Some(score),
         ..Item::new("case", id, Digest::of(id.as_bytes()))
     });
-    let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+    let interval = Interval { level: 0.95 };
     let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX, Some(interval)).map_err(all)?;
     let subject = standings.subjects.first();
     let mean = subject.and_then(|subject| subject.score).map_or(0.0, Ratio::to_f64);

@@ -100,7 +100,7 @@ impl From<Error> for Failure {
             Code::ScorecardRefused => Exit::CardRefused,
             Code::RecordUnsound | Code::OtherScorecard => Exit::VerificationFailed,
             // Of nothing nothing is shown, whatever a gate asks.
-            Code::NoItems => Exit::Inconclusive,
+            Code::NothingCounts => Exit::Inconclusive,
             _ => Exit::CouldNotRun,
         };
         let flag = match error.code() {

@@ -72,7 +72,7 @@ pub struct BridgeLevel {
     pub points: f64,
 }
 
-/// The items that official scores leave out: they have no time, and others have one.
+/// The items without a time for which their subjects have no official score, as the scorecard follows time or order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -126,11 +126,21 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
             }
             Some(_) => {}
             None if unranked.contains_key(subject) => {}
-            None => unranked.extend([without_official(subject, mean.as_ref())]),
+            None => {
+                let why = match officials.untimed.contains(subject) {
+                    true => UnrankedReason::WithoutTime,
+                    false => UnrankedReason::NoOfficialScore,
+                };
+                unranked.extend([without_official(subject, mean.as_ref(), why)]);
+            }
         }
     }
     // What is left has items, but none up to the moment.
-    unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean))));
+    unranked.extend(
+        means
+            .iter()
+            .map(|(subject, mean)| without_official(subject, Some(mean), UnrankedReason::NoOfficialScore)),
+    );
     let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
     let ranked = ranks(&order).into_iter().flatten().zip(found);
     let mut rows: Vec<LeaderboardRow> = ranked
@@ -150,9 +160,12 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
     board.unranked = Some(unranked.into_values().collect());
 }
 
-fn without_official(subject: &str, mean: Option<&LeaderboardRow>) -> (String, UnrankedSubject) {
+fn without_official(
+    subject: &str,
+    mean: Option<&LeaderboardRow>,
+    why: UnrankedReason,
+) -> (String, UnrankedSubject) {
     let tasks = mean.map_or(0, |row| row.tasks);
-    let why = UnrankedReason::NoOfficialScore;
     (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why })
 }
 

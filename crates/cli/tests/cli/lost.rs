@@ -172,7 +172,7 @@ fn attempts_that_are_gone_are_told_and_no_strict_gate_passes_by_them() {
     };
     folder.write("base.jsonl", &attempts(3, None));
     for (name, lost, statuses) in
-        [("honest", None, [16, 16]), ("nv", Some("no-verdict"), [0, 12]), ("gone", Some("gone"), [0, 12])]
+        [("honest", None, [16, 16]), ("nv", Some("no-verdict"), [12, 12]), ("gone", Some("gone"), [12, 12])]
     {
         folder.write("new.jsonl", &attempts(1, lost));
         for (strict, status) in [&[][..], &["--strict"]].into_iter().zip(statuses) {

@@ -3,7 +3,8 @@
 
 use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
-use karat::answers::review::{PendingReview, Review};
+use karat::answers::review::{HeldScore, PendingReview, Review, ReviewDecision};
+use karat::standing::written;
 
 use super::answer as response;
 use crate::clock::random;
@@ -39,7 +40,10 @@ pub struct ReviewRequest {
     /// Of a decision: the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a decision: digests of the evidence that was looked at.
+    /// Of a decision: the `digest` of the held score that was seen. The decision is refused if another score waits by then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+    /// Of a decision: digests of what else was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<String>>,
     /// Of an incident: its name.
@@ -148,13 +152,23 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
 /// Decides on the proposed score, or reports another event. The reviewer is the name of the key, the time that of the
 /// server.
 ///
-/// A decision is refused, and not stored, if the reviewer operates the subject or if no score waits for a decision.
+/// A decision names the `digest` of the held score that was seen. It is refused with 409, and not stored, if another score or none
+/// waits, or if the reviewer operates the subject. What is answered follows from the log with the decision in it.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
     (status = 201, body = KeptReview), Absent, Taken, Unfit))]
 pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let (position, review) = keep(&app, body.json(&app).await?, &reviewer.name, &reviewer.id).await?;
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
+}
+
+/// Returns the score of a subject that waits for a decision now, by the clock.
+pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<HeldScore>, Problem> {
+    let pool = app.memory.cards().find_used(card)?;
+    let size = size_at(app, None).await?;
+    let question = Question::new(pool, vec![subject.to_owned()], app.clock.now(), size);
+    let standing = answer(app, question).await?.subjects.into_iter().next();
+    Ok(standing.and_then(|standing| standing.review?.held))
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
@@ -165,23 +179,71 @@ pub async fn keep(
     sender: &str,
 ) -> Result<(Option<u64>, Option<Review>), Problem> {
     let pool = app.memory.cards().find_used(&request.card)?;
-    let now = app.clock.now();
-    let as_of = now;
-    let line = line(&request, reviewer, as_of)?;
-    let size = size_at(app, None).await?;
-    let subjects = vec![request.subject.clone()];
-    let question =
-        Question { proposed: Some(line.clone()), ..Question::new(Arc::clone(&pool), subjects, as_of, size) };
-    let standings = answer(app, question).await?;
-    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-    if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
-        return Err(Problem::new(Code::Conflict, why));
+    let is_decision = request.event == ReviewEvent::Decided;
+    if is_decision && request.seen.is_none() {
+        let why = "the decision does not say which score was seen, expected `seen`, the `digest` of a held score of GET /v1/reviews";
+        return Err(Problem::new(Code::Conflict, why).at("seen"));
     }
+    // Between the question and the entry in the log no other decision may come.
+    let _turn = app.reviews_turn.lock().await;
+    let subjects = || vec![request.subject.clone()];
+    let mut now = app.clock.now();
+    let line = loop {
+        let line = line(&request, reviewer, now)?;
+        let size = size_at(app, None).await?;
+        let question = Question::new(Arc::clone(&pool), subjects(), now, size);
+        let standings = answer(app, Question { proposed: Some(line.clone()), ..question }).await?;
+        let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
+        if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
+            return Err(Problem::new(Code::Conflict, why));
+        }
+        // What is entered into the log in one second has no order there, so a decision waits for a second of its own.
+        let is_young = review.is_some_and(|review| is_decision && !is_alone(&review, reviewer, now));
+        let waited = now.seconds();
+        if is_young {
+            let rest = now.milliseconds.rem_euclid(1000).abs_diff(1000);
+            tokio::time::sleep(std::time::Duration::from_millis(rest)).await;
+            now = app.clock.now();
+        }
+        // A clock that is stopped has but one second.
+        if !is_young || now.seconds() == waited {
+            break line;
+        }
+    };
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
-    let item = NewItem { subject: Some(request.subject), ..NewItem::new(Kind::Review, id, line) };
+    let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
-    Ok((accepted.first().map(|it| it.position), review))
+    let position = accepted.first().map(|it| it.position);
+    let size = position.map_or(0, |position| position + 1);
+    let standings = answer(app, Question::new(Arc::clone(&pool), subjects(), now, size)).await?;
+    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
+    if is_decision && review.as_ref().is_some_and(|review| decided(review, reviewer, now).is_none()) {
+        let why = "another score came while the decision was on its way, and waits now; look at that one";
+        return Err(Problem::new(Code::Conflict, why));
+    }
+    Ok((position, review))
+}
+
+/// Returns the second of the score that this decision is on, and the decisions on it; none if it is on no score.
+fn decided<'r>(
+    review: &'r Review,
+    reviewer: &str,
+    now: Timestamp,
+) -> Option<(&'r str, &'r [ReviewDecision])> {
+    let held = review.held.iter().map(|held| (held.time.as_str(), held.approvals.as_slice()));
+    let decided = review.transitions.iter().map(|line| (line.scored.as_str(), line.decisions.as_slice()));
+    let now = written(now.seconds());
+    let is_it = |it: &ReviewDecision| it.reviewer == reviewer && it.time == now;
+    held.chain(decided).find(|(_, decisions)| decisions.iter().any(is_it))
+}
+
+/// Returns true if neither the score that is decided on nor another decision on it is of the second of the decision.
+fn is_alone(review: &Review, reviewer: &str, now: Timestamp) -> bool {
+    let second = written(now.seconds());
+    decided(review, reviewer, now).is_none_or(|(scored, decisions)| {
+        scored != second && decisions.iter().filter(|it| it.time == second).count() == 1
+    })
 }
 
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {

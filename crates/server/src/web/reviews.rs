@@ -66,6 +66,7 @@ fn review(at: usize, it: &PendingReview) -> Markup {
             form.fields.stacked method="post" action="/reviews" {
                 input type="hidden" name="card" value=(card);
                 input type="hidden" name="subject" value=(subject);
+                input type="hidden" name="seen" value=(held.digest);
                 label { "Reason" textarea name="reason" rows="2" required maxlength="2000" {} }
                 div.buttons {
                     button.go type="submit" name="verdict" value="approve" { "Approve" }
@@ -100,6 +101,7 @@ pub async fn decide(Post { app, caller, body }: Post) -> Answer {
         event: ReviewEvent::Decided,
         verdict: Some(verdict),
         reason: Some(field("reason")?),
+        seen: Some(field("seen")?),
         evidence: None,
         incident: None,
         operator: None,

@@ -16,7 +16,6 @@ use karat_server::Options;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;
 use karat_standing::stand::{Interval, stand};
-use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
@@ -102,7 +101,7 @@ fn history_that_was_dated_back_is_one_swing_and_is_held() {
         // All but those of the last seven days.
         let late = json!({"count": 25, "excluded": 0, "after_seconds": 7 * DAY});
         assert_eq!(found.at("/items/late"), late);
-        let board = server.get("/v1/leaderboards?card=agent@1.0.0&method=student").is(200).json();
+        let board = server.get("/v1/leaderboards?card=agent@1.0.0&method=means").is(200).json();
         assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 100, "{board}");
         let queue = server.get_with("/v1/reviews?card=agent@1.0.0", Some(&server.admin));
         assert_eq!(queue.is(200).at("/reviews/0/subject"), "bee");
@@ -162,7 +161,7 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+    let interval = Interval { level: 0.95 };
     let standings = stand(card.card(), &items, &[], as_of.seconds(), Some(interval)).unwrap();
     let look_alikes = LookAlikes::default();
     let question = Question {
@@ -326,7 +325,7 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
         assert_eq!(found.at("/items/late/count"), 1);
         let by = json!({"count": 26, "by": [id]});
         assert_eq!(found.at("/backfilled"), by);
-        for more in ["", "&method=student", "&by=mean"] {
+        for more in ["", "&method=means", "&by=mean"] {
             let board = server.get(&format!("/v1/leaderboards?card=agent@1.0.0{more}"));
             assert_eq!(
                 (board.is(200).at("/backfilled"), board.at("/leaderboards/0/rows/0/backfilled")),

@@ -16,7 +16,6 @@ use karat_standing::shares::{
 };
 use karat_standing::stand::{Interval, Item, stand};
 use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, trust_tiers};
-use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
 /// Reads a whole number of the wanted size.
@@ -64,7 +63,7 @@ pub fn window(given: &Value) -> Value {
         }
     });
     let items: Vec<Item<'_>> = items.collect();
-    let interval = Interval { plan: Plan { draws: 100, seed: 1 }, level: 0.9 };
+    let interval = Interval { level: 0.9 };
     let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap(), Some(interval)).unwrap();
     let Some(subject) = standings.subjects.first() else {
         return json!({ "entries": [], "seen": 0, "mean": null });
