@@ -226,7 +226,7 @@ impl Gate {
             missing_results: found.lacking as u64,
             results_needed: found.lacking_needed.map(|needed| needed as u64),
             passed: found.is_passed,
-            tasks_needed: score.tasks_needed(margin, found.level, POWER).ok().flatten(),
+            tasks_needed: score.tasks_not_worse(margin, found.level, POWER).ok().flatten(),
         }
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::cases::Cases;
 use super::estimate::{Estimate, interval};
 use super::flips::Flips;
-use super::power::{tasks_needed, tasks_to_differ};
+use super::power::{tasks_needed, tasks_not_worse, tasks_to_differ};
 use super::special::{fair_tail, halve};
 use super::table::TaskTable;
 use super::{Interval, IntervalMethod, StatisticsError, outside};
@@ -168,6 +168,21 @@ impl Difference {
         let to_differ = tasks_to_differ(differing, fewest, (1.0 + power) / 2.0)?;
         let by_spread = tasks_needed(spread, difference, level, power)?;
         Ok(by_spread.zip(to_differ).map(|(one, other)| one.max(other)))
+    }
+
+    /// Returns how many tasks such as these are needed to show with the chance `power` that two that are alike do not differ by
+    /// `margin`, a share; none without a margin, and where cases are judged.
+    ///
+    /// # Errors
+    /// If `level` or `power` is not between 0 and 1.
+    pub fn tasks_not_worse(
+        &self,
+        margin: f64,
+        level: f64,
+        power: f64,
+    ) -> Result<Option<u64>, StatisticsError> {
+        let needed = self.spread.map(|spread| tasks_not_worse(spread, margin, level, power));
+        Ok(needed.transpose()?.flatten())
     }
 }
 
