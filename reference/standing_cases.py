@@ -5,10 +5,12 @@
 from fractions import Fraction
 from random import Random
 
+import comparison
 import estimates
 import fold
 import rating
 import standing
+from comparison import BILLION
 from standing import DAY, READING, SCORE, WEIGHT
 
 WEEK = 604_800
@@ -492,6 +494,69 @@ def ranks_input(random):
     return {"values": [maybe(random, value, 0.85) for value in values]}
 
 
+# 7. Means and comparisons
+
+
+def some_values(random, count):
+    """Scores that are mostly alike, won or lost, of few digits, or of many."""
+    kinds = [
+        lambda: BILLION * (random.random() < 0.9),
+        lambda: random.choice([BILLION // 10 * 9, BILLION // 10 * 9, BILLION // 20 * 19, 0]),
+        lambda: BILLION // 10 * 9 + random.choice([0, 0, 1, -BILLION // 100]),
+        lambda: random.choice([random.randint(0, 10) * BILLION // 10, random.randint(0, BILLION)]),
+        lambda: (random.random() < 0.9) * random.randint(BILLION // 10 * 8, BILLION),
+    ]
+    kind = random.choice(kinds)
+    return [kind() for _ in range(count)]
+
+
+def means_input(random):
+    count = random.choice([0, 1, 2, 5, 10, random.randint(3, 14), 25])
+    values, lowest = some_values(random, count), 0
+    if random.random() < 0.3:
+        values, lowest = [one - other for one, other in zip(values, some_values(random, count))], -BILLION
+    most = random.choice([1, 1, 5])
+    return {
+        "values": [[value, random.randint(1, most)] for value in values],
+        "lowest": lowest,
+        "level": some_level(random),
+    }
+
+
+def some_tasks(random, subjects, most):
+    """{name: [results of each subject]}, from one to four at a task, and now and then none."""
+    count = random.choice([1, 3, 5, 6, 8, 10, 12, random.randint(13, 20), random.randint(21, most)])
+    attempts = random.choice([1, 1, 4])
+    lead = random.choice([0, 0, 1, 3])
+    tasks = {}
+    for task in range(count):
+        results = []
+        for subject in range(subjects):
+            made = random.randint(1, attempts) if attempts > 1 else random.random() > 0.05
+            values = some_values(random, int(made))
+            results.append([max(0, value - subject * lead * BILLION // 10) for value in values])
+        tasks[f"task {random.randint(0, 9)} {task}"] = results
+    return tasks
+
+
+def comparisons_input(random):
+    margin = random.choice([0, 0, BILLION // 20, BILLION // 5, random.randint(0, BILLION)])
+    return {"tasks": some_tasks(random, 2, 30), "level": some_level(random), "margin": margin}
+
+
+def comparisons_answer(given):
+    found = comparison.compare(**given)
+    # The engine's bound is right to 1e-9: whether the margin lies within that of it is not compared.
+    if found.get("bound") and abs(found["bound"][1] - given["margin"] / BILLION) < 1e-8:
+        raise rating.Unsure
+    return found
+
+
+def boards_input(random):
+    subjects = random.randint(2, 6)
+    return {"tasks": some_tasks(random, subjects, 60), "subjects": subjects, "level": some_level(random)}
+
+
 # By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
 FUNCTIONS = {
     "window": (window_input, window_answer, 400),
@@ -518,6 +583,9 @@ FUNCTIONS = {
     "attempts": (attempts_input, lambda given: estimates.attempt_metrics(**given), 150),
     "intervals": (intervals_input, lambda given: estimates.intervals(**given), 80),
     "mcnemar": (mcnemar_input, lambda given: estimates.mcnemar(**given), 100),
+    "means": (means_input, lambda given: comparison.mean_interval(**given), 80),
+    "comparisons": (comparisons_input, comparisons_answer, 100),
+    "boards": (boards_input, lambda given: comparison.board(**given), 80),
     "ranks": (ranks_input, lambda given: estimates.ranks(**given), 60),
 }
 

@@ -130,7 +130,7 @@ pub struct Gate {
     /// True if the second passes.
     pub passed: bool,
     /// About the number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
-    /// margin, and of a gate that is not strict.
+    /// margin.
     pub tasks_needed: Option<u64>,
 }
 
@@ -226,7 +226,7 @@ impl Gate {
             missing_results: found.lacking as u64,
             results_needed: found.lacking_needed.map(|needed| needed as u64),
             passed: found.is_passed,
-            tasks_needed: found.tasks_needed,
+            tasks_needed: score.tasks_not_worse(margin, found.level, POWER).ok().flatten(),
         }
     }
 }

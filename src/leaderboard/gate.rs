@@ -30,8 +30,6 @@ pub struct GateFinding {
     pub change: GateChange,
     /// True if the gate lets the second pass.
     pub is_passed: bool,
-    /// About the number of tasks that would show that a second that is as good is not worse by the margin.
-    pub tasks_needed: Option<u64>,
     /// The number of results that the second lacks, at tasks at which the first has them.
     pub lacking: usize,
     /// The number of these that would settle it if they were as good as those of the first; none where it is settled.
@@ -72,10 +70,6 @@ impl Gate {
                 interval: interval.map(|it| (it.low, it.high)),
                 change: if is_settled { without } else { GateChange::Open },
                 is_passed,
-                tasks_needed: match is_bound && self.margin > 0.0 {
-                    true => own.tasks_not_worse(self.margin, settings.level)?,
-                    false => None,
-                },
                 lacking: pair.changes.lacking.values().sum(),
                 lacking_needed: match is_settled {
                     true => None,

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use karat_stats::cases::Cases;
-use karat_stats::compare::{Differences, GateChange};
+use karat_stats::compare::{Difference, Differences, GateChange};
 use karat_stats::power::POWER;
 use karat_stats::random::Random;
 use karat_stats::table::{Observation, TaskTable};
@@ -227,7 +227,9 @@ pub struct Planned {
     pub tasks: usize,
     /// The share of experiments in which that number shows the loss that was planned for.
     pub seen: f64,
-    /// The share in which that number shows that versions that are alike are not worse by that size.
+    /// The number that was said to be needed to show that versions that are alike are not worse by that size.
+    pub alike: usize,
+    /// The share in which that number shows it.
     pub not_worse: f64,
 }
 
@@ -239,11 +241,11 @@ pub fn planned(shape: Shape, effect: f64, experiments: u32) -> Result<Planned, B
     let mut random = Random::stream(7, (effect * 10.0) as u64 + 100 * shape as u64);
     let loss = effect * deviation(shape);
     // Planned with very many tasks, with the loss and without.
-    let mut needed = |there| -> Result<usize, Box<dyn Error>> {
-        let many = compared(&results(&mut random, shape, 4000, there))?.1.compare(LEVEL, LEVEL)?;
-        Ok(many.tasks_needed(loss, LEVEL, POWER)?.unwrap_or_default() as usize)
+    let mut many = |there| -> Result<Difference, Box<dyn Error>> {
+        Ok(compared(&results(&mut random, shape, 4000, there))?.1.compare(LEVEL, LEVEL)?)
     };
-    let (tasks, alike) = (needed(loss)?, needed(0.0)?);
+    let tasks = many(loss)?.tasks_needed(loss, LEVEL, POWER)?.unwrap_or_default() as usize;
+    let alike = many(0.0)?.tasks_not_worse(loss, LEVEL, POWER)?.unwrap_or_default() as usize;
     let (mut seen, mut not_worse) = (0, 0);
     for _ in 0..experiments {
         let change = |results: &[Observation], margin| -> Result<GateChange, Box<dyn Error>> {
@@ -255,7 +257,7 @@ pub fn planned(shape: Shape, effect: f64, experiments: u32) -> Result<Planned, B
         not_worse += u32::from(same == GateChange::NotWorse);
     }
     let share = |count: u32| f64::from(count) / f64::from(experiments);
-    Ok(Planned { tasks, seen: share(seen), not_worse: share(not_worse) })
+    Ok(Planned { tasks, seen: share(seen), alike, not_worse: share(not_worse) })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the number of experiments reaches no score")]
@@ -289,12 +291,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         cell(Shape::Good, tasks, 0.04)?;
     }
     println!("\ntasks that are said to be needed, and how often they are enough ({POWER} is meant)");
-    println!("{:<9} {:>6} {:>5}  {:>6}  {:>9}", "results", "effect", "tasks", "seen", "not worse");
+    println!("results   effect tasks    seen  tasks  not worse");
     for shape in SHAPES.into_iter().filter(|it| !matches!(it, Shape::Rare | Shape::Good)) {
         for effect in EFFECTS {
             let it = planned(shape, effect, experiments)?;
             let name = format!("{shape:?}");
-            println!("{name:<9} {effect:>6} {:>5}  {:>6.4}  {:>9.4}", it.tasks, it.seen, it.not_worse);
+            println!(
+                "{name:<9} {effect:>6} {:>5}  {:>6.4}  {:>5}  {:>9.4}",
+                it.tasks, it.seen, it.alike, it.not_worse
+            );
         }
     }
     Ok(())

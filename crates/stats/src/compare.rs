@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::cases::Cases;
 use super::estimate::{Estimate, interval};
 use super::flips::Flips;
-use super::power::{tasks_needed, tasks_to_differ};
+use super::power::{tasks_needed, tasks_not_worse, tasks_to_differ};
 use super::special::{fair_tail, halve};
 use super::table::TaskTable;
 use super::{Interval, IntervalMethod, StatisticsError, outside};
@@ -169,6 +169,21 @@ impl Difference {
         let by_spread = tasks_needed(spread, difference, level, power)?;
         Ok(by_spread.zip(to_differ).map(|(one, other)| one.max(other)))
     }
+
+    /// Returns how many tasks such as these are needed to show with the chance `power` that two that are alike do not differ by
+    /// `margin`, a share; none without a margin, and where cases are judged.
+    ///
+    /// # Errors
+    /// If `level` or `power` is not between 0 and 1.
+    pub fn tasks_not_worse(
+        &self,
+        margin: f64,
+        level: f64,
+        power: f64,
+    ) -> Result<Option<u64>, StatisticsError> {
+        let needed = self.spread.map(|spread| tasks_not_worse(spread, margin, level, power));
+        Ok(needed.transpose()?.flatten())
+    }
 }
 
 /// Returns the deviation of differences in billionths, as a share.
@@ -285,30 +300,6 @@ impl Differences {
             }
             Evidence::Cases(..) => self.interval(level),
         }
-    }
-
-    /// Returns about how many tasks such as these would show that a second subject that is as good is not worse by `margin`; none
-    /// where that are more than 1,000 times as many, and of cases.
-    ///
-    /// # Errors
-    /// If `level` is not between 0 and 1.
-    pub fn tasks_not_worse(&self, margin: f64, level: f64) -> Result<Option<u64>, StatisticsError> {
-        const MOST: usize = 1000;
-        let values = self.table.values(0);
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let shows = |times: usize| -> Result<bool, StatisticsError> {
-            let alike = values.iter().flat_map(|value| core::iter::repeat_n((value - mean, 1.0), times));
-            Ok(interval(alike, self.table.lowest(), level)?.is_some_and(|ends| ends.high < margin))
-        };
-        if matches!(self.evidence, Evidence::Cases(..)) || !shows(MOST)? {
-            return Ok(None);
-        }
-        let (mut low, mut high) = (1, MOST);
-        while low < high {
-            let middle = low.midpoint(high);
-            if shows(middle)? { high = middle } else { low = middle + 1 }
-        }
-        Ok(Some((low * values.len()) as u64))
     }
 
     /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on, at the confidence

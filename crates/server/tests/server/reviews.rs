@@ -92,7 +92,7 @@ impl Door {
         let found = self.server.get(&path);
         found.is(200);
         // The leaderboard, out of what is kept of each subject, has the same number.
-        let board = self.server.get("/v1/leaderboards?card=agent@1.0.0&method=student").is(200).json();
+        let board = self.server.get("/v1/leaderboards?card=agent@1.0.0&method=means").is(200).json();
         let rows = board["leaderboards"][0]["rows"].as_array().unwrap().clone();
         let row = rows.into_iter().find(|row| row["subject"] == "bee").unwrap();
         if board["leaderboards"][0]["as_of"] == self.moment().to_string() {
