@@ -129,11 +129,6 @@ def decay_dimensions(rule, dimensions):
     }
 
 
-def batch_moment(moments, batch):
-    """The moment from which evidence is dated: that of the `batch`-th newest item."""
-    return None if len(moments) < batch else sorted(moments)[-batch]
-
-
 # 3. Shares (workflow document, 3.2): in proportion, none above the cap
 
 

@@ -141,7 +141,6 @@ fn told(
         scale: card.scale.max,
         subjects: scores,
         without_time: None,
-        untimed: BTreeSet::new(),
     };
     let officials = card.standing.is_some().then_some(officials);
     let values = card.family.is_none().then_some(values);

@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
 use karat_core::number::{
@@ -197,18 +196,11 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     errors
 }
 
-/// Returns the moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that
-/// one new item cannot make old evidence young. None where there are fewer.
-pub fn anchor_seconds(moments_seconds: &[i64], batch: NonZeroU32) -> Option<i64> {
-    let mut newest_first = moments_seconds.to_vec();
-    newest_first.sort_unstable_by(|a, b| b.cmp(a));
-    newest_first.get(batch.get() as usize - 1).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;
+    use core::num::NonZeroU32;
 
     fn aged(key: &str, weight: i64, measured: Option<(i64, i64)>) -> Aged {
         Aged { key: key.into(), weight: Decimal::from_millionths(weight), measured }

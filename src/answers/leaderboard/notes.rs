@@ -177,7 +177,6 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
         (UnrankedReason::NothingCounts, "none of its items counts"),
         (UnrankedReason::TooFewTasks, "it has too few tasks"),
         (UnrankedReason::NoOfficialScore, "it has no official score at this moment"),
-        (UnrankedReason::WithoutTime, "items of it have no time"),
     ];
     reasons.into_iter().filter_map(|(why, text)| {
         let all = board.unranked.iter().flatten().filter(|it| it.why == why);

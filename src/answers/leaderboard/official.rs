@@ -126,21 +126,11 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
             }
             Some(_) => {}
             None if unranked.contains_key(subject) => {}
-            None => {
-                let why = match officials.untimed.contains(subject) {
-                    true => UnrankedReason::WithoutTime,
-                    false => UnrankedReason::NoOfficialScore,
-                };
-                unranked.extend([without_official(subject, mean.as_ref(), why)]);
-            }
+            None => unranked.extend([without_official(subject, mean.as_ref())]),
         }
     }
     // What is left has items, but none up to the moment.
-    unranked.extend(
-        means
-            .iter()
-            .map(|(subject, mean)| without_official(subject, Some(mean), UnrankedReason::NoOfficialScore)),
-    );
+    unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean))));
     let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
     let ranked = ranks(&order).into_iter().flatten().zip(found);
     let mut rows: Vec<LeaderboardRow> = ranked
@@ -160,12 +150,9 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
     board.unranked = Some(unranked.into_values().collect());
 }
 
-fn without_official(
-    subject: &str,
-    mean: Option<&LeaderboardRow>,
-    why: UnrankedReason,
-) -> (String, UnrankedSubject) {
+fn without_official(subject: &str, mean: Option<&LeaderboardRow>) -> (String, UnrankedSubject) {
     let tasks = mean.map_or(0, |row| row.tasks);
+    let why = UnrankedReason::NoOfficialScore;
     (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why })
 }
 

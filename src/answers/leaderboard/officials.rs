@@ -1,7 +1,5 @@
 //! The official score of every subject of a leaderboard, and how it follows from the mean of its runs.
 
-use std::collections::BTreeSet;
-
 use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
@@ -12,7 +10,7 @@ use karat_stats::ranks::{RankRange, ranks};
 
 use super::official::{BridgeLevel, WithoutTime};
 use crate::answers::basis::Estimate;
-use crate::answers::standing::{official_points, without_time};
+use crate::answers::standing::official_points;
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{BridgeStep, share};
 use crate::error::Error;
@@ -33,8 +31,6 @@ pub struct Officials {
     pub subjects: Vec<(String, Option<OfficialScore>)>,
     /// The items without a time for which their subjects have no score; none without such an item.
     pub without_time: Option<WithoutTime>,
-    /// Those subjects.
-    pub untimed: BTreeSet<String>,
 }
 
 /// The official score of a subject.
@@ -80,7 +76,6 @@ impl Officials {
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
             without_time: WithoutTime::of(rows, &standings.without_time),
-            untimed: without_time(rows, &standings.without_time).map(|(name, _)| name.to_owned()).collect(),
         })
     }
 

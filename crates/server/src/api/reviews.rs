@@ -3,7 +3,7 @@
 
 use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
-use karat::answers::review::{HeldScore, PendingReview, Review, ReviewDecision};
+use karat::answers::review::{HeldScore, PendingReview, Review};
 use karat::standing::written;
 
 use super::answer as response;
@@ -23,7 +23,7 @@ pub struct QueueParams {
 }
 
 /// A decision or another event, and the person behind it.
-#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewRequest {
     /// The scorecard under which it counts, `id@version`.
@@ -110,16 +110,19 @@ pub(crate) async fn queue(
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
+/// Returns the scorecards with reviews.
+pub fn reviewed(app: &App) -> Vec<Arc<ScorerPool>> {
+    let has_reviews = |pool: &&Arc<ScorerPool>| {
+        pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
+    };
+    app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
+}
+
 /// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
 pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
     let pools = match card {
         Some(card) => vec![app.memory.cards().find_used(card)?],
-        None => {
-            let has_reviews = |pool: &&Arc<crate::cards::ScorerPool>| {
-                pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
-            };
-            app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
-        }
+        None => reviewed(app),
     };
     let size = size_at(app, None).await?;
     let as_of = app.moment();
@@ -186,64 +189,44 @@ pub async fn keep(
     }
     // Between the question and the entry in the log no other decision may come.
     let _turn = app.reviews_turn.lock().await;
-    let subjects = || vec![request.subject.clone()];
     let mut now = app.clock.now();
-    let line = loop {
-        let line = line(&request, reviewer, now)?;
-        let size = size_at(app, None).await?;
-        let question = Question::new(Arc::clone(&pool), subjects(), now, size);
-        let standings = answer(app, Question { proposed: Some(line.clone()), ..question }).await?;
-        let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-        if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
-            return Err(Problem::new(Code::Conflict, why));
-        }
-        // What is entered into the log in one second has no order there, so a decision waits for a second without another.
-        let is_young = review.is_some_and(|review| is_decision && !is_alone(&review, reviewer, now));
-        let waited = now.seconds();
-        if is_young {
+    if is_decision {
+        // More may still be entered in the second of the score, so a decision comes after it.
+        let held = held(app, &request.card, &request.subject).await?;
+        if held.is_some_and(|held| held.time == written(now.seconds())) {
             let rest = now.milliseconds.rem_euclid(1000).abs_diff(1000);
             tokio::time::sleep(std::time::Duration::from_millis(rest)).await;
             now = app.clock.now();
         }
-        // A clock that is stopped has but one second.
-        if !is_young || now.seconds() == waited {
-            break line;
-        }
-    };
+    }
+    let line = line(&request, reviewer, now)?;
+    let question = |size| Question::new(Arc::clone(&pool), vec![request.subject.clone()], now, size);
+    let size = size_at(app, None).await?;
+    let proposed = answer(app, Question { proposed: Some(line.clone()), ..question(size) }).await?;
+    let review = proposed.subjects.into_iter().next().and_then(|standing| standing.review);
+    let refusals = review.iter().flat_map(|review| &review.refusals);
+    if let Some(why) = refusals.into_iter().find(|it| it.line == Some(proposed.events as u64)) {
+        return Err(Problem::new(Code::Conflict, why.reason.clone()));
+    }
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
     let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
     let position = accepted.first().map(|it| it.position);
-    let size = position.map_or(0, |position| position + 1);
-    let standings = answer(app, Question::new(Arc::clone(&pool), subjects(), now, size)).await?;
+    let standings = answer(app, question(position.map_or(0, |position| position + 1))).await?;
     let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-    if is_decision && review.as_ref().is_some_and(|review| decided(review, reviewer, now).is_none()) {
+    if is_decision && review.as_ref().is_some_and(|review| !has_decision(review, reviewer, now)) {
         let why = "another score came while the decision was on its way, and waits now; look at that one";
         return Err(Problem::new(Code::Conflict, why));
     }
     Ok((position, review))
 }
 
-/// Returns the second of the score that this decision is on, and the decisions on it; none if it is on no score.
-fn decided<'r>(
-    review: &'r Review,
-    reviewer: &str,
-    now: Timestamp,
-) -> Option<(&'r str, &'r [ReviewDecision])> {
-    let held = review.held.iter().map(|held| (held.time.as_str(), held.approvals.as_slice()));
-    let decided = review.transitions.iter().map(|line| (line.scored.as_str(), line.decisions.as_slice()));
-    let now = written(now.seconds());
-    let is_it = |it: &ReviewDecision| it.reviewer == reviewer && it.time == now;
-    held.chain(decided).find(|(_, decisions)| decisions.iter().any(is_it))
-}
-
-/// Returns true if neither the score that is decided on nor another decision on it is of the second of the decision.
-fn is_alone(review: &Review, reviewer: &str, now: Timestamp) -> bool {
-    let second = written(now.seconds());
-    decided(review, reviewer, now).is_none_or(|(scored, decisions)| {
-        scored != second && decisions.iter().filter(|it| it.time == second).count() == 1
-    })
+/// Returns true if a score has a decision by this reviewer at this time.
+fn has_decision(review: &Review, reviewer: &str, now: Timestamp) -> bool {
+    let held = review.held.iter().flat_map(|held| &held.approvals);
+    let mut all = held.chain(review.transitions.iter().flat_map(|line| &line.decisions));
+    all.any(|it| it.reviewer == reviewer && it.time == written(now.seconds()))
 }
 
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
@@ -264,10 +247,4 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
         Ok(_) => Ok(text),
         Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
     }
-}
-
-/// Returns the reason why the decision in that line of events changes nothing.
-fn refusal(review: &Review, line: usize) -> Option<String> {
-    let proposed = review.refusals.iter().find(|it| it.line == Some(line as u64))?;
-    Some(proposed.reason.clone())
 }

@@ -5,9 +5,7 @@ use std::num::NonZeroU32;
 use karat_core::facts::Digest;
 use karat_core::number::{Decimal, Score};
 use karat_core::scorecard::WindowLimits;
-use karat_standing::decay::{
-    self, Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds, lost_points,
-};
+use karat_standing::decay::{self, Aged, DecayError, DecayRule, DecayScope, Periods, lost_points};
 use karat_standing::gate::{GateFacts, SecurityGate, apply};
 use karat_standing::ratio::Ratio;
 use karat_standing::rolling::rolling_means;
@@ -15,7 +13,7 @@ use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
 use karat_standing::stand::{Interval, Item, stand};
-use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, trust_tiers};
+use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier};
 use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
@@ -144,11 +142,6 @@ fn problem(error: &DecayError) -> String {
     }
 }
 
-pub fn batch_moment(given: &Value) -> Value {
-    let moments = list(&given["moments"], |moment| moment.as_i64().unwrap());
-    json!(anchor_seconds(&moments, positive(&given["batch"]).unwrap()))
-}
-
 fn refused(errors: &[ShareError]) -> Value {
     let problem = |error: &ShareError| match error {
         ShareError::Cap(_) => "cap".to_owned(),
@@ -256,7 +249,13 @@ pub fn tier_of(given: &Value) -> Value {
 
 /// Applies the rules of the trust score, which are the engine's own.
 pub fn trust_tier(given: &Value) -> Value {
-    standing_of(&trust_tiers(), given)
+    let tiers = ["1.0.0", "1.1.0"].map(|version| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scorecards/trust/");
+        let text = std::fs::read_to_string(format!("{path}{version}.toml")).unwrap();
+        karat_checker::parse(&text, &|_| None).unwrap().standing.unwrap().tiers
+    });
+    assert_eq!(tiers[0], tiers[1]);
+    standing_of(&tiers[1], given)
 }
 
 pub fn gate(given: &Value) -> Value {
