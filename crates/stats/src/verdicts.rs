@@ -39,7 +39,7 @@ impl Verdicts {
             let subject = |at: usize| subjects.get(at).copied();
             Differences::new(table, cases, subject(first)?, subject(second)?)
         };
-        // Pairs that no result could separate are no part of the family.
+        // Pairs that no result could separate do not belong to the family.
         let mut chances = Vec::new();
         for pair in pairs(subjects.len()) {
             let found = match differences(pair) {
