@@ -179,11 +179,6 @@ def decay_dimensions_input(random):
             "reading": maybe(random, reading, 0.75),
             "age_seconds": some_age(random),
         })  # fmt: skip
-    if dimensions and random.random() < 0.15:
-        spoiled = random.choice(dimensions)
-        spoiled |= random.choice([
-            {"reading": READING + 1}, {"reading": -1}, {"weight": -1}, {"key": DIMENSIONS[0]}, {"weight": 9_999_999},
-        ])  # fmt: skip
     return {"rule": decay_rule(random), "dimensions": dimensions}
 
 

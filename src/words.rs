@@ -87,6 +87,8 @@ karat_core::words! {
         TooFewTasks = "too-few-tasks",
         /// It has no official score at this moment.
         NoOfficialScore = "no-official-score",
+        /// Items of it have no time, and its official score follows time or order.
+        WithoutTime = "without-time",
     }
 }
 

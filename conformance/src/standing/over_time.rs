@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use karat_core::facts::Digest;
-use karat_core::number::{Score, round};
+use karat_core::number::{Decimal, Score, round};
 use karat_core::scorecard::{Scorecard, WindowLimits};
 use karat_core::weights::OverrideUse;
 use karat_standing::calibration::{self, CalibrationRules, Difficulty, PlayedMatch};
-use karat_standing::decay::{self, Aged, DecayRule, Decayed, Periods};
+use karat_standing::decay::{self, DecayRule, Periods};
 use karat_standing::lifecycle::{LifecycleRules, TaskLife};
 use karat_standing::ratio::Ratio;
 use karat_standing::review::{ReviewRules, swing};
@@ -184,7 +184,7 @@ fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn dimensions(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
-    Ok(Value::Object(thousandfold(decayed(&trust_card()?, None, rule, given)?.composite)))
+    Ok(Value::Object(thousandfold(decayed(&trust_card()?, None, rule, given)?.0)))
 }
 
 /// `score_pipeline`: weights, decay, mean, published score, swing.
@@ -196,14 +196,14 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
     } else {
         Some(OverrideUse::new(&card, &weights.exact_weights()?).map_err(|refusal| refusal.to_string())?)
     };
-    let decayed = decayed(&card, used.as_ref(), DecayRule::default(), given)?;
-    let points = decayed.composite.map(|it| it.publish(card.scale)).map(|it| it.value / 10i64.pow(it.places));
+    let (composite, covered) = decayed(&card, used.as_ref(), DecayRule::default(), given)?;
+    let points = composite.map(|it| it.publish(card.scale)).map(|it| it.value / 10i64.pow(it.places));
     let limit_points = ReviewRules::default().swing_points;
     let previous = previous(given)?;
     let swing = points.map(|points| swing(previous, points, limit_points));
-    let mut answer = thousandfold(decayed.composite);
+    let mut answer = thousandfold(composite);
     answer.insert("weights_outcome".into(), used.as_ref().map_or("none", OverrideUse::outcome).into());
-    answer.insert("covered_weight".into(), decayed.covered_weight.to_string().into());
+    answer.insert("covered_weight".into(), covered.to_string().into());
     answer.insert("score".into(), json!(points));
     answer.insert("delta".into(), json!(swing.and_then(|swing| swing.delta)));
     let was_anomalous = swing.is_some_and(|swing| swing.was_anomalous);
@@ -215,13 +215,13 @@ fn trust_card() -> Result<Scorecard, String> {
     crate::judge::released(crate::judge::TRUST).map(|card| Scorecard::clone(&card))
 }
 
-/// Returns the dimensions of the input after decay, with their mean. The cases have no gate.
+/// Returns the mean of the dimensions of the input after decay, and the weight of those that are measured. The cases have no gate.
 fn decayed(
     card: &Scorecard,
     weights: Option<&OverrideUse>,
     rule: DecayRule,
     given: &Given<'_>,
-) -> Result<Decayed, String> {
+) -> Result<(Option<Ratio>, Decimal), String> {
     let mut measured = BTreeMap::new();
     for (key, found) in given.member("dimensions")?.members()? {
         if !found.is_null() {
@@ -230,15 +230,16 @@ fn decayed(
             measured.insert(key.to_owned(), (reading, found.member("age_seconds")?.whole()?));
         }
     }
-    let aged = card.dimensions.iter().enumerate().map(|(at, dimension)| Aged {
-        key: dimension.key.clone(),
-        weight: weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight),
-        measured: measured.remove(&dimension.key),
+    let aged = card.dimensions.iter().enumerate().map(|(at, dimension)| {
+        let weight = weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight);
+        (weight, measured.remove(&dimension.key))
     });
-    let aged: Vec<Aged> = aged.collect();
+    let aged: Vec<_> = aged.collect();
+    let covered = aged.iter().filter(|(_, measured)| measured.is_some());
+    let covered = Decimal::from_millionths(covered.map(|(weight, _)| weight.millionths()).sum());
     match measured.keys().next() {
         Some(unknown) => Err(format!("the card has no dimension `{unknown}`")),
-        None => decay::decay_dimensions(rule, &aged).map_err(all),
+        None => Ok((decay::decay_dimensions(rule, &aged).0, covered)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The official score of every subject of a leaderboard, and how it follows from the mean of its runs.
 
+use std::collections::BTreeSet;
+
 use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
@@ -8,9 +10,9 @@ use karat_standing::stand::{Interval, StandError, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
-use super::official::{BridgeLevel, WithoutTime};
+use super::official::BridgeLevel;
 use crate::answers::basis::Estimate;
-use crate::answers::standing::official_points;
+use crate::answers::standing::{official_points, without_time};
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{BridgeStep, share};
 use crate::error::Error;
@@ -29,8 +31,8 @@ pub struct Officials {
     pub scale: u32,
     /// The subjects that have items up to the moment, by name.
     pub subjects: Vec<(String, Option<OfficialScore>)>,
-    /// The items without a time for which their subjects have no score; none without such an item.
-    pub without_time: Option<WithoutTime>,
+    /// The subjects that have no score because items of them have no time.
+    pub untimed: BTreeSet<String>,
 }
 
 /// The official score of a subject.
@@ -75,7 +77,7 @@ impl Officials {
             weights: WeightsInForce::of(&standings.overrides),
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
-            without_time: WithoutTime::of(rows, &standings.without_time),
+            untimed: without_time(rows, &standings.without_time).map(|(name, _)| name.to_owned()).collect(),
         })
     }
 

@@ -106,34 +106,38 @@ pub(crate) async fn queue(
     Params(params): Params<QueueParams>,
 ) -> Answer {
     caller.may(&Act::ReadReviews)?;
-    let reviews = waiting(&app, params.card.as_deref()).await?;
+    let (reviews, _) = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
-/// Returns the scorecards with reviews.
-pub fn reviewed(app: &App) -> Vec<Arc<ScorerPool>> {
-    let has_reviews = |pool: &&Arc<ScorerPool>| {
-        pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
-    };
-    app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
-}
-
-/// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
-pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
+/// Returns the scores that wait for a decision now, under one scorecard or all, and which of all scorecards cannot be answered for.
+pub async fn waiting(
+    app: &Arc<App>,
+    card: Option<&str>,
+) -> Result<(Vec<PendingReview>, Vec<String>), Problem> {
     let pools = match card {
         Some(card) => vec![app.memory.cards().find_used(card)?],
-        None => reviewed(app),
+        None => {
+            let has_reviews = |pool: &&Arc<ScorerPool>| {
+                pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
+            };
+            app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
+        }
     };
     let size = size_at(app, None).await?;
     let as_of = app.moment();
-    let mut reviews = Vec::new();
+    let (mut reviews, mut problems) = (Vec::new(), Vec::new());
     for pool in pools {
         rules(&pool)?;
         let all = match all_subjects(app, &pool, as_of, size).await {
             Ok(all) => all,
             // The card has scored nothing yet.
             Err(problem) if problem.code == Code::NotFound => continue,
-            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
+            // It does not hide the others.
+            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => {
+                problems.push(format!("`{}`: {}", pool.name(), problem.detail));
+                continue;
+            }
             Err(problem) => return Err(problem),
         };
         let subjects = all.officials.iter().flat_map(|officials| &officials.subjects);
@@ -149,7 +153,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
             Some(PendingReview { card: pool.name(), subject: standing.subject, review })
         }));
     }
-    Ok(reviews)
+    Ok((reviews, problems))
 }
 
 /// Decides on the proposed score, or reports another event. The reviewer is the name of the key, the time that of the
@@ -167,11 +171,17 @@ pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
 
 /// Returns the score of a subject that waits for a decision now, by the clock.
 pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<HeldScore>, Problem> {
-    let pool = app.memory.cards().find_used(card)?;
     let size = size_at(app, None).await?;
-    let question = Question::new(pool, vec![subject.to_owned()], app.clock.now(), size);
-    let standing = answer(app, question).await?.subjects.into_iter().next();
-    Ok(standing.and_then(|standing| standing.review?.held))
+    let pool = app.memory.cards().find_used(card)?;
+    let (review, _) =
+        review(app, Question::new(pool, vec![subject.to_owned()], app.clock.now(), size)).await?;
+    Ok(review.and_then(|review| review.held))
+}
+
+/// Returns the review of the one subject of a question, and the number of lines of events that count.
+async fn review(app: &Arc<App>, question: Question) -> Result<(Option<Review>, usize), Problem> {
+    let found = answer(app, question).await?;
+    Ok((found.subjects.into_iter().next().and_then(|standing| standing.review), found.events))
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
@@ -190,61 +200,47 @@ pub async fn keep(
     // Between the question and the entry in the log no other decision may come.
     let _turn = app.reviews_turn.lock().await;
     let mut now = app.clock.now();
-    if is_decision {
-        // More may still be entered in the second of the score, so a decision comes after it.
-        let held = held(app, &request.card, &request.subject).await?;
-        if held.is_some_and(|held| held.time == written(now.seconds())) {
-            let rest = now.milliseconds.rem_euclid(1000).abs_diff(1000);
-            tokio::time::sleep(std::time::Duration::from_millis(rest)).await;
-            now = app.clock.now();
-        }
+    // More may still be entered in the second of the score, so a decision comes after it.
+    if is_decision
+        && let Some(held) = held(app, &request.card, &request.subject).await?
+        && held.time == written(now.seconds())
+    {
+        let rest = std::time::Duration::from_millis(now.milliseconds.rem_euclid(1000).abs_diff(1000));
+        tokio::time::sleep(rest).await;
+        now = app.clock.now();
     }
     let line = line(&request, reviewer, now)?;
     let question = |size| Question::new(Arc::clone(&pool), vec![request.subject.clone()], now, size);
-    let size = size_at(app, None).await?;
-    let proposed = answer(app, Question { proposed: Some(line.clone()), ..question(size) }).await?;
-    let review = proposed.subjects.into_iter().next().and_then(|standing| standing.review);
-    let refusals = review.iter().flat_map(|review| &review.refusals);
-    if let Some(why) = refusals.into_iter().find(|it| it.line == Some(proposed.events as u64)) {
-        return Err(Problem::new(Code::Conflict, why.reason.clone()));
+    let proposed = Question { proposed: Some(line.clone()), ..question(size_at(app, None).await?) };
+    let (proposed, place) = review(app, proposed).await?;
+    let refusals = proposed.map_or_else(Vec::new, |review| review.refusals);
+    if let Some(refusal) = refusals.iter().find(|it| it.line == Some(place as u64)) {
+        return Err(Problem::new(Code::Conflict, refusal.reason.clone()));
     }
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
     let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
     let position = accepted.first().map(|it| it.position);
-    let standings = answer(app, question(position.map_or(0, |position| position + 1))).await?;
-    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-    if is_decision && review.as_ref().is_some_and(|review| !has_decision(review, reviewer, now)) {
-        let why = "another score came while the decision was on its way, and waits now; look at that one";
-        return Err(Problem::new(Code::Conflict, why));
+    let (review, _) = review(app, question(position.map_or(0, |position| position + 1))).await?;
+    if review.as_ref().is_some_and(|review| review.refusals.len() > refusals.len()) {
+        return Err(Problem::new(
+            Code::Conflict,
+            "another score came meanwhile, and waits now; look at that one",
+        ));
     }
     Ok((position, review))
 }
 
-/// Returns true if a score has a decision by this reviewer at this time.
-fn has_decision(review: &Review, reviewer: &str, now: Timestamp) -> bool {
-    let held = review.held.iter().flat_map(|held| &held.approvals);
-    let mut all = held.chain(review.transitions.iter().flat_map(|line| &line.decisions));
-    all.any(|it| it.reviewer == reviewer && it.time == written(now.seconds()))
-}
-
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
-    let mut put = |name: &str, text: String| {
-        if let Some(line) = line.as_object_mut() {
-            line.insert(name.to_owned(), Value::String(text));
-        }
-    };
-    if !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran) {
-        put("time", now.to_string());
-    }
-    if request.event == ReviewEvent::Decided {
-        put("reviewer", reviewer.to_owned());
+    let is_timed = !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran);
+    let time = is_timed.then(|| ("time", now.to_string()));
+    let reviewer = (request.event == ReviewEvent::Decided).then(|| ("reviewer", reviewer.to_owned()));
+    for (name, text) in time.into_iter().chain(reviewer) {
+        line.as_object_mut().and_then(|line| line.insert(name.to_owned(), text.into()));
     }
     let text = canonical_json(&line);
-    match karat::standing::events::read("$", &text) {
-        Ok(_) => Ok(text),
-        Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
-    }
+    let read = karat::standing::events::read("$", &text);
+    read.map(|_| text).map_err(|failure| Problem::of_error(Code::BadRequest, &failure))
 }

@@ -7,7 +7,7 @@ use karat::answers::review::PendingReview;
 use super::arena::signed;
 use super::items;
 use super::layout::*;
-use crate::api::reviews::{ReviewRequest, keep, reviewed, waiting};
+use crate::api::reviews::{ReviewRequest, keep, waiting};
 use crate::prelude::*;
 
 /// The explanation at the top of the page.
@@ -15,17 +15,7 @@ const LEAD: &str = "A score that swings too far is held until reviewers who do n
 
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadReviews)?;
-    let (mut held, mut problems) = (Vec::new(), Vec::new());
-    for card in reviewed(&app).iter().map(|pool| pool.name()) {
-        match waiting(&app, Some(&card)).await {
-            Ok(found) => held.extend(found),
-            // A scorecard that cannot be answered for does not hide the others.
-            Err(problem) if problem.code == Code::Unanswerable => {
-                problems.push(format!("`{card}`: {}", problem.detail))
-            }
-            Err(problem) => return Err(problem),
-        }
-    }
+    let (held, problems) = waiting(&app, None).await?;
     let sheet = Sheet { title: "Reviews", part: "/reviews", caller: Some(&caller) };
     Ok(sheet.answer(html! {
         (heading(&[], "Reviews", LEAD))
@@ -79,10 +69,9 @@ pub async fn decide(Post { app, caller, body }: Post) -> Answer {
         given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))
     };
     let verdict = field("verdict")?;
-    let verdict = ReviewVerdict::from_name(&verdict).ok_or_else(|| {
-        let found = verdict.escape_debug();
-        Problem::parameter("verdict", format!("found `{found}`, expected approve or reject"))
-    })?;
+    let expected = || format!("found `{}`, expected approve or reject", verdict.escape_debug());
+    let verdict = ReviewVerdict::from_name(&verdict);
+    let verdict = verdict.ok_or_else(|| Problem::parameter("verdict", expected()))?;
     let request = ReviewRequest {
         card: field("card")?,
         subject: field("subject")?,

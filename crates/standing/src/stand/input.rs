@@ -5,7 +5,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::decay::DecayError;
 use crate::overrides::OverrideEvent;
 use crate::review::Decision;
 use crate::shares::ShareError;
@@ -185,13 +184,15 @@ pub enum StandError {
         /// The parties.
         operators: [String; 2],
     },
-    /// A reading is no share.
-    #[error("`{subject}`: {error}")]
+    /// A reading is below 0 or above 1.
+    #[error("`{subject}`: `{key}` is {reading} billionths, expected 0 to {BILLION}", BILLION = BILLION)]
     Reading {
         /// The subject.
         subject: String,
-        /// The reason.
-        error: DecayError,
+        /// The dimension.
+        key: String,
+        /// Billionths, as given.
+        reading: i64,
     },
     /// The interval cannot be drawn so.
     #[error("there are no intervals: {0}")]
@@ -288,7 +289,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
 }
 
-/// Returns the readings of a subject that are no shares, of which there is no mean.
+/// Returns the readings of a subject that lie below 0 or above 1.
 fn wrong_readings(card: &Scorecard, subject: &str, own: &Subject<'_>) -> Vec<StandError> {
     let counted = own.items.iter().filter(|item| item.is_counted);
     let readings = counted.flat_map(|item| card.dimensions.iter().zip(&item.item.readings));
@@ -298,7 +299,8 @@ fn wrong_readings(card: &Scorecard, subject: &str, own: &Subject<'_>) -> Vec<Sta
     });
     let told = |(dimension, reading): (&Dimension, i64)| StandError::Reading {
         subject: subject.to_string(),
-        error: DecayError::Reading { key: dimension.key.clone(), reading },
+        key: dimension.key.clone(),
+        reading,
     };
     wrong.map(told).collect()
 }

@@ -8,7 +8,7 @@ use super::input::{Counted, Reading, Subject, is_plain};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
-use crate::decay::{DecayRule, composite};
+use crate::decay::{DecayRule, decay_dimensions};
 use crate::gate::{self, GateFacts, Gated};
 use crate::ratio::Ratio;
 use crate::review::Basis;
@@ -438,7 +438,7 @@ impl View<'_> {
                 let decayed = |rule: DecayRule| {
                     let measured = |part: &DimensionStanding| part.measured.zip(part.age_seconds);
                     let parts: Vec<_> = dimensions.iter().map(|part| (part.weight, measured(part))).collect();
-                    composite(rule, &parts)
+                    decay_dimensions(rule, &parts)
                 };
                 let (fresh, _) = decayed(never);
                 let (score, left) = decayed(self.rules.decay.unwrap_or(never));

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use karat_core::facts::Digest;
 use karat_core::number::{Decimal, Score};
 use karat_core::scorecard::WindowLimits;
-use karat_standing::decay::{self, Aged, DecayError, DecayRule, DecayScope, Periods, lost_points};
+use karat_standing::decay::{self, DecayRule, DecayScope, Periods, lost_points};
 use karat_standing::gate::{GateFacts, SecurityGate, apply};
 use karat_standing::ratio::Ratio;
 use karat_standing::rolling::rolling_means;
@@ -104,42 +104,22 @@ pub fn decay_composite(given: &Value) -> Value {
 }
 
 pub fn decay_dimensions(given: &Value) -> Value {
-    let aged = list(&given["dimensions"], |dimension| Aged {
-        key: dimension["key"].as_str().unwrap().into(),
-        weight: Decimal::from_millionths(dimension["weight"].as_i64().unwrap()),
-        measured: dimension["reading"]
-            .as_i64()
-            .map(|reading| (reading, dimension["age_seconds"].as_i64().unwrap())),
+    let aged = list(&given["dimensions"], |dimension| {
+        let reading = dimension["reading"].as_i64();
+        let weight = Decimal::from_millionths(dimension["weight"].as_i64().unwrap());
+        (weight, reading.map(|reading| (reading, dimension["age_seconds"].as_i64().unwrap())))
     });
-    match decay::decay_dimensions(decay_rule(given), &aged) {
-        Ok(decayed) => json!({
-            "dimensions": decayed
-                .dimensions
-                .iter()
-                .map(|it| json!({
-                    "reading": it.reading,
-                    "points": it.points.map(|points| points.to_string()),
-                    "is_ahead": it.is_ahead,
-                }))
-                .collect::<Vec<_>>(),
-            "covered_weight": decayed.covered_weight.millionths(),
-            "composite": decayed.composite.map(|composite| composite.to_string()),
-        }),
-        Err(errors) => {
-            let mut problems: Vec<String> = errors.iter().map(problem).collect();
-            problems.sort();
-            json!({ "refused": problems })
-        }
-    }
-}
-
-fn problem(error: &DecayError) -> String {
-    match error {
-        DecayError::Reading { key, .. } => format!("reading {key}"),
-        DecayError::Weight { key, .. } => format!("weight {key}"),
-        DecayError::Twice(key) => format!("twice {key}"),
-        DecayError::TooFine { .. } => "too fine".into(),
-    }
+    let (composite, left) = decay::decay_dimensions(decay_rule(given), &aged);
+    json!({
+        "dimensions": left
+            .iter()
+            .map(|it| json!({
+                "reading": it.map(|(reading, _)| reading),
+                "points": it.map(|(_, points)| points.to_string()),
+            }))
+            .collect::<Vec<_>>(),
+        "composite": composite.map(|composite| composite.to_string()),
+    })
 }
 
 fn refused(errors: &[ShareError]) -> Value {
