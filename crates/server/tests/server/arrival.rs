@@ -179,8 +179,8 @@ fn an_exported_log_has_the_standing_of_the_server() {
     assert_eq!(of_files, of_server);
 }
 
-/// Under a card whose window holds everything neither arrival nor time decides: the number is that of the same items as files, where
-/// those without a time count and tasks weigh alike.
+/// Under a card whose window holds everything neither arrival nor time decides: files of the same items give the same number, with
+/// those without a time, and tasks weigh alike.
 #[test]
 fn a_plain_card_gives_the_number_of_the_files() {
     let (server, clock) = started();
