@@ -8,7 +8,7 @@ turns of the differences one by one, and its interval through all shifts at whic
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, comb, floor, lcm
+from math import ceil, comb, exp, floor, fsum, lcm, log1p, log
 
 BILLION = 10**9
 FINEST = 2**36  # the ends of a mean are found to this part of its range
@@ -99,6 +99,22 @@ def masked_turns(masks):
     return turns
 
 
+def bounded(differences):
+    """The bound of Chernoff (1952) on the chance, over all signs, of a sum at least as high; the exponent by thirds."""
+    largest = max(map(abs, differences)) or 1
+    scaled = [float(Fraction(difference, largest)) for difference in differences]
+
+    def exponent(power):
+        pull = 2.0**power
+        return fsum(log1p(exp(-abs(2 * pull * it))) + max(0.0, -2 * pull * it) - log(2) for it in scaled)
+
+    low, high = -12.0, 40.0
+    for _ in range(120):
+        third = (high - low) / 3
+        low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+    return Fraction(exp(exponent(low)))
+
+
 class Turns:
     """The turns of differences at tasks: {name: difference}."""
 
@@ -107,6 +123,7 @@ class Turns:
         self.parts = lcm(*(value.denominator for value in values))
         scaled = {name: int(value * self.parts) for name, value in differences.items()}
         values = list(scaled.values())
+        self.values = values if len(values) > EXACT else []
         if len(values) <= ENUMERATED:
             self.halves = [all_turns(values), [(0, 0)]]
         elif len(values) <= EXACT:
@@ -122,8 +139,15 @@ class Turns:
         """The share of all turns of which the chosen differences lie below `shift` on average; half of those that lie at it."""
         ours, theirs = ([total - count * shift * self.parts for total, count in half] for half in self.halves)
         theirs.sort()
-        twice = sum(bisect_left(theirs, -own) + bisect_right(theirs, -own) for own in ours)
-        return Fraction(twice, 2 * len(ours) * len(theirs))
+        below = sum(bisect_left(theirs, -own) for own in ours)
+        up_to = sum(bisect_right(theirs, -own) for own in ours)
+        count = len(ours) * len(theirs)
+        found = Fraction(below + up_to, 2 * count)
+        if self.values and below == 0:
+            return min(found, bounded([value - shift * self.parts for value in self.values]))
+        if self.values and up_to == count:
+            return max(found, 1 - bounded([shift * self.parts - value for value in self.values]))
+        return found
 
     def lowest(self, is_reached):
         """The lowest shift, in whole billionths, at which the chance is_reached; one above the highest if none is."""
