@@ -7,6 +7,7 @@ from random import Random
 
 import comparison
 import estimates
+import fold
 import rating
 import standing
 from comparison import BILLION
@@ -87,6 +88,50 @@ def rolling_input(random):
     if scores and random.random() < 0.2:
         scores[len(scores) // 2] = random.choice([-SCORE, -1, SCORE + 1, 9 * SCORE])
     return {"tasks": random.choice([1, 2, 3, 4, 7, 10, 100, 9_001]), "scores": scores}
+
+
+def fold_input(random):
+    """A log that grows: evaluations, decisions on what waits or waited, incidents, holds, weights; and moments to ask at."""
+    rule = {"grace_seconds": random.choice([0, 2 * DAY]), "period_seconds": WEEK,
+            "points_per_period": random.choice([0, 0, 7, 60]), "point_billionths": 1_000_000, "whole": False}  # fmt: skip
+    rules = {
+        "kind": random.choice(["latest", "latest", "window"]), "decay": rule,
+        "tasks": maybe(random, random.randint(2, 4)), "span": maybe(random, 6 * DAY),
+        "swing": random.choice([60, 100, 200]), "cumulative": random.choice([150, 300]),
+        "cumulative_seconds": 3 * DAY, "deadline_seconds": random.choice([DAY, 3 * DAY]),
+        "approvals": random.choice([1, 2]), "cap": 250, "below": 150_000_000, "step": 120,
+    }  # fmt: skip
+    now, log, seen, moments = 100 * DAY, [], [], []
+    if rules["tasks"] is None and rules["span"] is None:
+        rules["tasks"] = 3
+    for number in range(random.randint(2, 14)):
+        kind = random.random()
+        if kind < 0.5 or not log:
+            readings = [maybe(random, random.randint(0, 10) * READING // 10, 0.8) for _ in "ab"]
+            if readings == [None, None]:
+                readings[0] = READING // 2
+            late = random.choice([0, 0, 0, random.randint(1, 2 * DAY)])
+            log.append([now, "item", random.choice("aZé") + str(number), now - late, readings])
+        elif kind < 0.85 and seen:
+            named = random.choice([seen[-1], seen[-1], seen[-1], seen[0]])
+            log.append([now, "decided", random.choice(["ann", "bo"]), random.choice(["approve", "reject"]), named])
+        elif kind < 0.9:
+            log.append([now, "incident", random.random() < 0.5])
+        elif kind < 0.93:
+            log.append([now, "hold", random.random() < 0.5])
+        else:
+            log.append([now, "weights", random.randint(1, 9) * WEIGHT // 10])
+        # One change of the weights or of an incident in a second, and each decision once.
+        log = [entry for at, entry in enumerate(log)
+               if not any(entry[:2] == other[:2] and entry[1] != "item" for other in log[:at])]  # fmt: skip
+        state = fold.fold(rules, log, now)
+        if state.held:
+            seen.append(state.held["digest"])
+        gap = random.choice([0, 1, 2, random.randint(1, DAY), random.randint(1, 3 * DAY)])
+        moments += [now, now + random.randint(0, gap)]
+        now += gap
+    moments += [now + 1, now + 2 * DAY, now + random.randint(5, 60) * DAY]
+    return {"rules": rules, "log": log, "moments": sorted(set(moments))}
 
 
 # 2. Decay
@@ -517,6 +562,7 @@ def boards_input(random):
 # By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
 FUNCTIONS = {
     "window": (window_input, window_answer, 400),
+    "fold": (fold_input, lambda given: fold.answer(**given), 150),
     "rolling": (rolling_input, lambda given: standing.rolling_means(**given), 100),
     "decay_points": (decay_points_input, decay_points_answer, 100),
     "decay_composite": (decay_composite_input, decay_composite_answer, 100),

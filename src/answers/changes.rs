@@ -129,7 +129,7 @@ pub struct Gate {
     pub results_needed: Option<u64>,
     /// True if the second passes.
     pub passed: bool,
-    /// The number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
+    /// About the number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
     /// margin.
     pub tasks_needed: Option<u64>,
 }

@@ -19,7 +19,6 @@ use crate::leaderboard::Settings;
 use crate::look_alikes;
 use crate::number::cut;
 use crate::rows::Rows;
-use crate::standing::notes::untimed;
 use crate::standing::{Answer, tasks as of_tasks, written};
 use crate::text::{Tone, count};
 
@@ -622,6 +621,9 @@ fn notes_on_tasks(answer: &of_tasks::Answer<'_>) -> Vec<String> {
     if excluded > 0 {
         notes.push(format!("{} excluded because of the outcome", count(excluded as usize, "item")));
     }
-    notes.extend(untimed(answer.rows, &answer.standings.without_time));
+    let untimed = answer.standings.without_time.len();
+    if untimed > 0 {
+        notes.push(format!("{} left out for want of a time", count(untimed, "item")));
+    }
     notes
 }

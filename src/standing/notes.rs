@@ -14,13 +14,13 @@ pub(crate) fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
     format!("{} arrived more than {days} after {they} took place{excluded}", count(items as usize, "item"))
 }
 
-/// Says for which items without a time their subjects have no score; None if there are none.
+/// Says for which items without a time their subjects have no score; None without such an item.
 pub(crate) fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     let names = places.iter().filter_map(|place| Some(rows.id(rows.rows.get(*place)?)));
     (!places.is_empty()).then(|| without_time(places.len(), names))
 }
 
-/// Says that there is no official score for want of the times of so many items, by the ids of the first.
+/// Says that there is no official score for want of the times of a number of items, by the ids of the first.
 pub(crate) fn without_time<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> String {
     const NAMED: usize = 3;
     let names: Vec<String> = ids.take(NAMED).map(|id| format!("`{}`", clean(id))).collect();

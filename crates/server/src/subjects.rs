@@ -76,16 +76,13 @@ fn all(
     }
     kept.subjects.retain(|subject, _| seen.contains_key(subject));
     let card = &pool.card;
-    let at = |subject: &Subject| match &subject.kept {
-        Some(kept) => kept.at(card, as_of.seconds()).map_err(|errors| unanswerable(&refused(&errors))),
-        None => Ok(None),
-    };
+    let at = |subject: &Subject| subject.kept.as_ref()?.at(card, as_of.seconds());
     let mut stood: BTreeMap<u32, Stood> = BTreeMap::new();
     let mut stale: Vec<u32> = Vec::new();
     for (number, seen) in &seen {
         match kept.subjects.get(number).filter(|subject| subject.seen == *seen) {
             Some(_) if card.standing.is_none() => {}
-            Some(subject) => match at(subject)? {
+            Some(subject) => match at(subject) {
                 Some(standing) => _ = stood.insert(*number, summary(card, &standing)),
                 None => stale.push(*number),
             },
@@ -265,7 +262,7 @@ impl Reading<'_> {
             let states = keep(card, &items, &events.events, as_of).map_err(refused)?;
             let mut later = Vec::new();
             for state in states {
-                match state.at(card, as_of).map_err(refused)? {
+                match state.at(card, as_of) {
                     Some(standing) => _ = stood.insert(state.subject().to_owned(), summary(card, &standing)),
                     None => later.push(state.subject().to_owned()),
                 }

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
-use karat_core::number::{BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_ONE, common_unit};
+use karat_core::number::{
+    BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_ONE, common_unit, round_ratio,
+};
 pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
 
 /// Returns the points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
@@ -53,41 +55,51 @@ pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed,
     if !errors.is_empty() {
         return Err(errors);
     }
-    let unit = common_unit(dimensions.iter().map(|dimension| dimension.weight));
-    let (mut covered, mut covered_weight, mut sum) = (0i128, Decimal::ZERO, 0i128);
-    let mut parts = Vec::with_capacity(dimensions.len());
+    let of_weight: Vec<_> = dimensions.iter().map(|it| (it.weight, it.measured)).collect();
+    let (composite, left) = composite(rule, &of_weight);
+    let part = |(dimension, left): (&Aged, Option<(i64, Ratio)>)| DecayedDimension {
+        key: dimension.key.clone(),
+        reading: left.map(|(reading, _)| reading),
+        points: left.map(|(_, points)| points),
+        is_ahead: dimension.measured.is_some_and(|(_, age)| age < 0),
+    };
+    let covered = dimensions.iter().filter(|dimension| dimension.measured.is_some());
+    Ok(Decayed {
+        dimensions: dimensions.iter().zip(left).map(part).collect(),
+        covered_weight: Decimal::from_millionths(covered.map(|it| it.weight.millionths()).sum()),
+        composite,
+    })
+}
+
+/// The reading that age leaves of each dimension, and the points that it takes; none where nothing was measured.
+type Left = Vec<Option<(i64, Ratio)>>;
+
+/// Returns the decayed mean, and each dimension, of weights and what was measured, which are sound.
+pub(crate) fn composite(
+    rule: DecayRule,
+    dimensions: &[(Decimal, Option<(i64, i64)>)],
+) -> (Option<Ratio>, Left) {
+    let unit = common_unit(dimensions.iter().map(|(weight, _)| *weight));
     let period = i128::from(rule.period_seconds.get());
     let by_dimension = rule.scope == DecayScope::Dimension;
-    for dimension in dimensions {
-        let weight = i128::from(dimension.weight.millionths() / unit);
-        let left = dimension.measured.map(|(reading, age)| {
-            if by_dimension { left(rule, reading, age) } else { i128::from(reading) * period }
-        });
-        if let Some(left) = left {
-            // Below 2^30 * 2^32 * 2^23: the weights were checked.
-            sum += left * weight;
-            covered += weight;
-            let together = covered_weight.millionths() + dimension.weight.millionths();
-            covered_weight = Decimal::from_millionths(together);
-        }
-        parts.push(DecayedDimension {
-            key: dimension.key.clone(),
-            reading: left.and_then(|left| Ratio::new(left, period)).map(Ratio::whole),
-            points: dimension.measured.map(
-                |(_, age)| {
-                    if by_dimension { lost_points(rule, age) } else { Ratio::ZERO }
-                },
-            ),
-            is_ahead: dimension.measured.is_some_and(|(_, age)| age < 0),
-        });
-    }
-    let newest = dimensions.iter().filter_map(|dimension| Some(dimension.measured?.1)).min();
+    let (mut covered, mut sum) = (0i128, 0i128);
+    let mut part = |(weight, measured): &(Decimal, Option<(i64, i64)>)| {
+        let (reading, age) = (*measured)?;
+        let left = if by_dimension { left(rule, reading, age) } else { i128::from(reading) * period };
+        let weight = i128::from(weight.millionths() / unit);
+        // Below 2^30 * 2^32 * 2^23: the weights were checked.
+        sum += left * weight;
+        covered += weight;
+        let points = if by_dimension { lost_points(rule, age) } else { Ratio::ZERO };
+        Some((round_ratio(left, period) as i64, points))
+    };
+    let parts = dimensions.iter().map(&mut part).collect();
+    let newest = dimensions.iter().filter_map(|(_, measured)| Some((*measured)?.1)).min();
     if let Some(age) = newest.filter(|_| !by_dimension) {
         let lost = lost(rule, age).0.saturating_mul(i128::from(rule.point_billionths) * covered);
         sum = sum.saturating_sub(lost).max(0);
     }
-    let denominator = i128::from(BILLION) * period * covered;
-    Ok(Decayed { dimensions: parts, covered_weight, composite: Ratio::new(sum, denominator) })
+    (Ratio::new(sum, i128::from(BILLION) * period * covered), parts)
 }
 
 /// A dimension and how old its evidence is.

@@ -44,11 +44,11 @@ pub struct Candidate {
     pub cause: String,
     /// The digest of the evidence since the score that was official before it came.
     pub evidence: Digest,
-    /// What it follows from.
+    /// The basis of it.
     pub basis: Basis,
 }
 
-/// What a score follows from, so that it can be computed at any later moment.
+/// The basis of a score, so that it can be computed at any later moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Basis {
     /// The number of items, in the order in which they became known.
@@ -167,7 +167,7 @@ pub struct History {
 pub struct Canonical {
     /// The published score: the accepted one, less what age has taken since.
     pub points: i64,
-    /// What it follows from.
+    /// The basis of it.
     pub basis: Basis,
     /// The time at which it became official.
     pub since_seconds: i64,
@@ -303,7 +303,7 @@ impl History {
         transitions.push(Transition::new(candidate, flags, ReviewState::PendingReview));
     }
 
-    /// Lowers the official score to what age has left of it, in the lists of the past too: what time takes is no swing.
+    /// Lowers the official score to what age has left of it, in the lists of the past too: what time takes is not a swing.
     fn age(&mut self, points: i64) {
         let Some(official) = self.canonical.as_mut().filter(|official| points < official.points) else {
             return;

@@ -148,7 +148,7 @@ pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
 /// Returns what the tier with this index asks and `facts` lack.
 pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<Missing> {
     let mut list = Vec::new();
-    let mut ask = |requirement, needed: i64, found: Option<i64>| {
+    let mut ask = |requirement: Requirement, needed: i64, found: Option<i64>| {
         if found.is_none_or(|found| found < needed) {
             list.push(Missing { requirement, needed, found });
         }
@@ -157,7 +157,11 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
     ask(Requirement::Points, rule.points, facts.points);
     ask(Requirement::Coverage, rule.coverage, Some(facts.coverage));
     for (key, floor) in &rule.floors {
-        ask(Requirement::Dimension(key.clone()), *floor, facts.readings.get(key).copied());
+        let found = facts.readings.get(key).copied();
+        // A name is copied only where it is shown.
+        if found.is_none_or(|found| found < *floor) {
+            ask(Requirement::Dimension(key.clone()), *floor, found);
+        }
     }
     ask(Requirement::Evaluations, count(rule.evaluations), Some(count(facts.evaluations)));
     ask(Requirement::DistinctDays, count(rule.distinct_days), Some(count(facts.distinct_days)));

@@ -49,9 +49,14 @@ fn each_subject_of_two_files_is_compared_with_itself() {
     // One subject has the same numbers in a comparison by itself.
     let alone = karat(&["compare", BASE, NEW, "-c", CARD, "--where", "subject=ibis", "--json"]);
     let alone: Value = serde_json::from_str(&alone.stdout).unwrap();
-    for member in ["difference", "dimensions", "passes", "changes", "power"] {
+    for member in ["dimensions", "passes", "changes", "power"] {
         assert_eq!(alone[member], answer["comparisons"][1][member], "{member}");
     }
+    // By itself it needs no more than 95 %.
+    assert_eq!(
+        (&alone["difference"]["level"], &answer["comparisons"][1]["difference"]["level"]),
+        (&0.95.into(), &0.975.into())
+    );
     assert_eq!(alone["gate"], Value::Null);
 }
 
@@ -341,7 +346,7 @@ fn every_ranked_subject_must_reach_the_floor() {
             "{flags}: {}",
             run.stderr
         );
-        if status >= 10 {
+        if status >= 10 && lines > 0 && !run.stderr.starts_with("error") {
             assert!(
                 run.stderr.lines().all(|line| line.ends_with(&format!("; status {status}"))),
                 "{}",

@@ -197,7 +197,7 @@ pub async fn keep(
         if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
             return Err(Problem::new(Code::Conflict, why));
         }
-        // What is entered into the log in one second has no order there, so a decision waits for a second of its own.
+        // What is entered into the log in one second has no order there, so a decision waits for a second without another.
         let is_young = review.is_some_and(|review| is_decision && !is_alone(&review, reviewer, now));
         let waited = now.seconds();
         if is_young {

@@ -1,4 +1,4 @@
-//! Decisions over HTTP: what was answered stays, whoever asks when and whatever is entered about others.
+//! Decisions over HTTP: what was answered stays, at every later question and after entries about other subjects.
 
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
@@ -32,7 +32,7 @@ certification = { confirm_hours = 12, at_risk_days = 1 }
 tier = [{ name = "low", score = 300 }, { name = "high", score = 600 }]
 "#;
 
-/// What is done, after so many seconds.
+/// An action of a reporter or a reviewer.
 #[derive(Debug, Clone, Copy)]
 enum Done {
     Evaluated(i64),
@@ -91,8 +91,8 @@ impl Door {
         let path = format!("/v1/standings/bee?card=agent@1.0.0&as_of={}", self.moment());
         let found = self.server.get(&path);
         found.is(200);
-        // The board, out of what is kept of each subject, has the same number.
-        let board = self.server.get("/v1/leaderboards?card=agent@1.0.0&method=student").is(200).json();
+        // The leaderboard, out of what is kept of each subject, has the same number.
+        let board = self.server.get("/v1/leaderboards?card=agent@1.0.0&method=means").is(200).json();
         let rows = board["leaderboards"][0]["rows"].as_array().unwrap().clone();
         let row = rows.into_iter().find(|row| row["subject"] == "bee").unwrap();
         if board["leaderboards"][0]["as_of"] == self.moment().to_string() {
@@ -180,7 +180,7 @@ proptest! {
             }
             let after = door.standing();
             for (early, late) in rows(&before).iter().zip(rows(&after)) {
-                // A row of this very second may be told anew by what is entered in it.
+                // A row of this very second may change with what is entered in it.
                 let second = door.moment().to_string();
                 let early: Vec<Value> = early.iter().filter(|row| row["time"] != second.as_str()).cloned().collect();
                 prop_assert!(late.starts_with(&early), "{late:#?} does not begin with {early:#?}");

@@ -1,7 +1,7 @@
 //! The fold over the log of one subject: what has happened so far, and what follows from it at any later moment.
 //!
-//! What happens has a moment of its own: an entry of the log, a deadline, the second from which a tier is earned for long enough.
-//! The moment at which somebody asks is none of these: it reads.
+//! What happens has its own moment: an entry of the log, a deadline, the second from which a tier is earned for long enough.
+//! The moment of a question is not among them: it reads.
 
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -11,8 +11,7 @@ use super::series::{Look, Summary, View};
 use super::value::{Counts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
 use crate::review::{Basis, Candidate, Decision, Event, History, Refusal, Seen, Transition};
-use crate::tiers::{TierFacts, tier};
-use crate::verdict::VerdictError;
+use crate::tiers::tier;
 use karat_core::facts::Digest;
 use karat_core::number::{BILLION, round_ratio};
 use karat_core::scorecard::Standing;
@@ -34,7 +33,7 @@ pub(super) struct Fold {
     pub is_on_hold: bool,
     /// The runner of the item that became known last; empty if it is not known.
     pub runner: String,
-    /// What the items come to: all that are known, then those behind the held and the official score, if they are fewer.
+    /// The sums over the items: all that are known, then those behind the held and the official score, if they are fewer.
     pub evidence: Vec<Summary>,
     /// The digest of the items since the official score.
     pub digest: Digest,
@@ -42,15 +41,11 @@ pub(super) struct Fold {
     pub at_seconds: Option<i64>,
 }
 
-/// What there is to see at a moment.
+/// The score of a moment and the official one.
 pub(super) struct Shown {
     pub look: Look,
     /// The official score, less what age has taken.
     pub official: Option<i64>,
-    /// What gates and tiers see: no higher score than the official one and a held one.
-    pub facts: TierFacts,
-    /// The same as if all evidence were of now.
-    pub undecayed: TierFacts,
 }
 
 impl Fold {
@@ -97,7 +92,7 @@ impl Fold {
         }
     }
 
-    fn look(&self, view: View<'_>, basis: &Basis, at_seconds: i64) -> Result<Look, Vec<VerdictError>> {
+    fn look(&self, view: View<'_>, basis: &Basis, at_seconds: i64) -> Look {
         view.look(self.behind(basis).unwrap_or(&Summary::default()), basis, at_seconds)
     }
 
@@ -106,24 +101,16 @@ impl Fold {
         self.evidence.iter().find(|summary| summary.count == basis.items)
     }
 
-    /// Returns what there is to see at a moment, no earlier than the last that happened; `ready` is its look, if it is known.
-    pub(super) fn see(
-        &self,
-        view: View<'_>,
-        basis: &Basis,
-        at_seconds: i64,
-        ready: Option<Look>,
-    ) -> Result<Shown, Vec<VerdictError>> {
-        let look = match ready {
-            Some(look) => look,
-            None => self.look(view, basis, at_seconds)?,
-        };
+    /// Returns what there is to see at a moment, no earlier than the last that happened; `ready` is its look, if it is known. Its
+    /// facts are those that gates and tiers see: with no higher score than the official one and a held one.
+    fn see(&self, view: View<'_>, basis: &Basis, at_seconds: i64, ready: Option<Look>) -> Shown {
+        let mut look = ready.unwrap_or_else(|| self.look(view, basis, at_seconds));
         let points = |look: &Look| (look.facts.points, look.undecayed.points);
         let (official, if_fresh) = match &self.history.canonical {
             Some(canonical) => {
                 let (left, if_fresh) = match canonical.basis == *basis {
                     true => points(&look),
-                    false => points(&self.look(view, &canonical.basis, at_seconds)?),
+                    false => points(&self.look(view, &canonical.basis, at_seconds)),
                 };
                 // Time takes and gives nothing.
                 (Some(left.map_or(canonical.points, |left| left.min(canonical.points))), if_fresh.or(left))
@@ -132,17 +119,15 @@ impl Fold {
             None => points(&look),
         };
         let held = self.history.held.as_ref().map(|held| held.lowest_points);
-        let seen = |facts: &TierFacts, official: Option<i64>| {
+        for (facts, official) in [(&mut look.facts, official), (&mut look.undecayed, if_fresh)] {
             let points = facts.points.zip(official).map(|(now, official)| now.min(official));
-            let points = points.map(|points| held.map_or(points, |held| held.min(points)));
-            TierFacts { points, ..facts.clone() }
-        };
-        let (facts, undecayed) = (seen(&look.facts, official), seen(&look.undecayed, if_fresh));
-        Ok(Shown { look, official, facts, undecayed })
+            facts.points = points.map(|points| held.map_or(points, |held| held.min(points)));
+        }
+        Shown { look, official }
     }
 
     /// Lets time pass before `until_seconds`: deadlines, and changes of the tier that is held, each at its moment.
-    pub(super) fn pass(&mut self, view: View<'_>, until_seconds: i64) -> Result<(), Vec<VerdictError>> {
+    pub(super) fn pass(&mut self, view: View<'_>, until_seconds: i64) {
         let has_tiers = view.rules.certification.is_some();
         let has_ages = view.rules.review.is_some()
             && (view.rules.decay.is_some() || view.rules.window.span_seconds.is_some());
@@ -151,90 +136,78 @@ impl Fold {
             let deadline = deadline.filter(|deadline| *deadline < until_seconds);
             let last_seconds = deadline.unwrap_or(until_seconds).saturating_sub(1);
             if last_seconds > from_seconds && (has_tiers || has_ages) {
-                let seen = self.see(view, &self.basis(view, from_seconds), last_seconds, None)?;
-                if has_tiers && self.certify(view, &seen, last_seconds).is_some_and(|(is_new, ..)| is_new) {
-                    let at_seconds = self.first_change(view, from_seconds, last_seconds)?;
-                    self.settle(view, at_seconds, None)?;
+                let basis = self.basis(view, from_seconds);
+                let shown = self.see(view, &basis, last_seconds, None);
+                let official = shown.official;
+                if self.changes(view, shown, last_seconds) {
+                    let at_seconds = self.first_change(view, &basis, from_seconds, last_seconds);
+                    self.settle(view, at_seconds, None);
                     continue;
                 }
-                if let Some(points) = seen.official.filter(|_| has_ages && deadline.is_none()) {
+                if let Some(points) = official.filter(|_| has_ages && deadline.is_none()) {
                     self.happen(view, Event::Aged { at_seconds: last_seconds, points }, None);
                 }
             }
             match deadline {
-                Some(deadline) => self.settle(view, deadline, None)?,
+                Some(deadline) => self.settle(view, deadline, None),
                 None => break,
             }
         }
-        Ok(())
     }
 
-    /// Returns the first second after `from_seconds` at which the held tier changes, which it has at `last_seconds`. Time alone
-    /// only takes: once there is cause for a change, there is.
+    /// Returns the first second after `from_seconds` at which the certificate changes, as it does at `last_seconds`. Time alone only
+    /// takes: once there is cause for a change, there is.
     fn first_change(
         &self,
         view: View<'_>,
+        basis: &Basis,
         mut from_seconds: i64,
         mut last_seconds: i64,
-    ) -> Result<i64, Vec<VerdictError>> {
-        let basis = self.basis(view, from_seconds);
+    ) -> i64 {
         while last_seconds - from_seconds > 1 {
             let middle = from_seconds + (last_seconds - from_seconds) / 2;
-            let seen = self.see(view, &basis, middle, None)?;
-            match self.certify(view, &seen, middle) {
-                Some((true, ..)) => last_seconds = middle,
-                _ => from_seconds = middle,
+            match self.changes(view, self.see(view, basis, middle, None), middle) {
+                true => last_seconds = middle,
+                false => from_seconds = middle,
             }
         }
-        Ok(last_seconds)
+        last_seconds
     }
 
-    /// Returns whether a recomputation changes the certificate, the certificate after it, and what it shows; none for a card
-    /// without certification.
-    fn certify(
-        &self,
-        view: View<'_>,
-        shown: &Shown,
-        at_seconds: i64,
-    ) -> Option<(bool, Certificate, Certified)> {
-        let rules = view.rules.certification.as_ref()?;
-        let (facts, undecayed) = (shown.facts.clone(), shown.undecayed.clone());
-        let recomputation = Recomputation { at_seconds, facts, undecayed };
-        // Moments come in order, so none is refused.
-        let (next, certified) = self.certificate.next(&view.rules.tiers, rules, &recomputation).ok()?;
+    /// Returns true if a recomputation changes the certificate.
+    fn changes(&self, view: View<'_>, shown: Shown, at_seconds: i64) -> bool {
+        let Look { facts, undecayed, .. } = shown.look;
         let latest_seconds = self.certificate.latest_seconds;
-        Some((Certificate { latest_seconds, ..next } != self.certificate, next, certified))
+        self.certify(view, &Recomputation { at_seconds, facts, undecayed })
+            .is_some_and(|(next, _)| Certificate { latest_seconds, ..next } != self.certificate)
+    }
+
+    /// Returns the certificate after a recomputation, and what that shows; none for a card without certification.
+    fn certify(&self, view: View<'_>, now: &Recomputation) -> Option<(Certificate, Certified)> {
+        // Moments come in order, so none is refused.
+        self.certificate.next(&view.rules.tiers, view.rules.certification.as_ref()?, now).ok()
     }
 
     /// Settles a moment at which something happened: the tier follows, and the history has a row. `ready` is the look of a basis
     /// at this moment, if one is known.
-    pub(super) fn settle(
-        &mut self,
-        view: View<'_>,
-        at_seconds: i64,
-        ready: Option<(Basis, Look)>,
-    ) -> Result<(), Vec<VerdictError>> {
+    pub(super) fn settle(&mut self, view: View<'_>, at_seconds: i64, ready: Option<(Basis, Look)>) {
         self.happen(view, Event::Passed { at_seconds }, None);
         let basis = self.basis(view, at_seconds);
         let ready = ready.filter(|(of, _)| *of == basis).map(|(_, look)| look);
-        let seen = self.see(view, &basis, at_seconds, ready)?;
-        let held = match self.certify(view, &seen, at_seconds) {
-            Some((_, next, certified)) => {
+        let Shown { look, official: canonical } = self.see(view, &basis, at_seconds, ready);
+        let (points, score) = (look.gated.map(|gated| gated.points), look.score);
+        let now = Recomputation { at_seconds, facts: look.facts, undecayed: look.undecayed };
+        let held = match self.certify(view, &now) {
+            Some((next, certified)) => {
                 self.certificate = next;
                 self.changes.extend(certified.changes.iter().map(|change| (at_seconds, *change)));
                 next.tier
             }
-            None => tier(&view.rules.tiers, &seen.facts).reached,
+            None => tier(&view.rules.tiers, &now.facts).reached,
         };
-        self.points.push(Point {
-            at_seconds,
-            points: seen.look.gated.map(|gated| gated.points),
-            canonical: seen.official,
-            score: seen.look.score,
-            tier: (!view.rules.tiers.is_empty()).then_some(held),
-        });
+        let tier = (!view.rules.tiers.is_empty()).then_some(held);
+        self.points.push(Point { at_seconds, points, canonical, score, tier });
         self.at_seconds = Some(at_seconds);
-        Ok(())
     }
 
     /// Takes in a new score, and returns the look that it is of.
@@ -244,11 +217,11 @@ impl Fold {
         cause: &str,
         basis: Basis,
         at_seconds: i64,
-    ) -> Result<(Basis, Look), Vec<VerdictError>> {
+    ) -> (Basis, Look) {
         let rules = view.rules;
-        let look = self.look(view, &basis, at_seconds)?;
+        let look = self.look(view, &basis, at_seconds);
         let Some(points) = look.facts.points.filter(|_| rules.review.is_some()) else {
-            return Ok((basis, look));
+            return (basis, look);
         };
         let tiers = rules.tiers.len();
         let candidate = Candidate {
@@ -263,7 +236,7 @@ impl Fold {
             basis,
         };
         self.happen(view, Event::Scored(candidate), None);
-        Ok((basis, look))
+        (basis, look)
     }
 
     /// Takes the decisions of a moment: at `first` those on the score that waits, then all; returns the others.
@@ -302,13 +275,15 @@ impl Fold {
         view: View<'_>,
         as_of_seconds: i64,
         ahead: Option<&Summary>,
-    ) -> Result<SubjectStanding, Vec<VerdictError>> {
+    ) -> SubjectStanding {
         let rules = view.rules;
-        self.pass(view, as_of_seconds.saturating_add(1))?;
+        self.pass(view, as_of_seconds.saturating_add(1));
         let mut basis = self.basis(view, as_of_seconds);
-        let mut seen = self.see(view, &basis, as_of_seconds, None)?;
-        let certified = self.certify(view, &seen, as_of_seconds).map(|(.., certified)| certified);
-        if let Some(points) = seen.official {
+        let mut shown = self.see(view, &basis, as_of_seconds, None);
+        let (facts, undecayed) = (shown.look.facts.clone(), shown.look.undecayed.clone());
+        let now = Recomputation { at_seconds: as_of_seconds, facts, undecayed };
+        let certified = self.certify(view, &now).map(|(_, certified)| certified);
+        if let Some(points) = shown.official {
             self.happen(view, Event::Aged { at_seconds: as_of_seconds, points }, None);
         }
         if let Some(all) = ahead {
@@ -316,16 +291,17 @@ impl Fold {
             self.evidence.push(all.clone());
             // As if it were one score of this moment, of which nothing is written and nothing waits.
             let (held, transitions) = (self.history.held.clone(), self.transitions.clone());
-            self.score(view, EVALUATION, basis, as_of_seconds)?;
-            seen = self.see(view, &basis, as_of_seconds, None)?;
+            self.score(view, EVALUATION, basis, as_of_seconds);
+            shown = self.see(view, &basis, as_of_seconds, None);
             (self.history.held, self.transitions) = (held, transitions);
         }
-        let earned = tier(&rules.tiers, &seen.facts);
+        let Shown { look, official } = shown;
+        let earned = tier(&rules.tiers, &look.facts);
         let held = certified.as_ref().map_or(earned.reached, |_| self.certificate.tier);
         let name = held.checked_sub(1).and_then(|at| rules.tiers.get(at)).map(|rule| rule.name.clone());
         let known = ahead.or(self.evidence.first());
         let has_incident_gate = self.behind(&basis).is_some_and(|summary| summary.has_incident_gate);
-        Ok(SubjectStanding {
+        SubjectStanding {
             warm_up: known.and_then(|known| warm_up(rules, known, as_of_seconds)),
             operator: Some(self.history.operator.clone()).filter(|operator| !operator.is_empty()),
             subject: self.subject,
@@ -339,8 +315,8 @@ impl Fold {
             incidents: self.incidents.iter().cloned().collect(),
             is_on_hold: self.is_on_hold,
             changes: Vec::new(),
-            points: seen.official,
-            gating_points: seen.facts.points,
+            points: official,
+            gating_points: look.facts.points,
             tier: (!rules.tiers.is_empty()).then_some(TierHeld {
                 name,
                 held,
@@ -353,15 +329,15 @@ impl Fold {
                 transitions: self.transitions,
                 refusals: self.refusals,
             }),
-            score: seen.look.score,
-            undecayed_score: seen.look.undecayed_score,
-            ungated: seen.look.ungated,
-            gated: seen.look.gated,
-            dimensions: seen.look.dimensions,
-            facts: seen.facts,
+            score: look.score,
+            undecayed_score: look.undecayed_score,
+            ungated: look.ungated,
+            gated: look.gated,
+            dimensions: look.dimensions,
+            facts: look.facts,
             share: None,
             history: self.points,
-        })
+        }
     }
 }
 

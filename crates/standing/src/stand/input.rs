@@ -288,7 +288,7 @@ pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
     errors
 }
 
-/// What items without a time do where others have one.
+/// The treatment of items without a time where others have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Untimed {
     /// They count: nothing follows from time or order.

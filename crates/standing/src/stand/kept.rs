@@ -47,11 +47,12 @@ pub fn keep(
         let last_seconds = moments.last().copied().unwrap_or(i64::MIN);
         // Without a past that counts, the last moment takes in all of it.
         let has_past = rules.review.is_some() || rules.certification.is_some();
-        let mut taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
-        if let Err(wrong) = taken.try_for_each(|at| run.step(at)) {
-            errors.extend(in_subject(subject, wrong));
+        let taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
+        if let Err(wrong) = in_subject(subject, view.problems(own)) {
+            errors.extend(wrong);
             continue;
         }
+        taken.for_each(|at| run.step(at));
         run.sum_up(as_of_seconds);
         // Later on, what arrives after this moment will have become known.
         let is_ahead = |item: &Counted<'_>| item.entered_seconds > as_of_seconds;
@@ -77,23 +78,15 @@ impl Kept {
 
     /// Returns the standing at a later moment, without its items, interval and past. None if something else may count by
     /// then, or the moment is not later than the newest item and event: then it takes the items.
-    ///
-    /// # Errors
-    /// If the readings of the subject have no mean.
-    pub fn at(
-        &self,
-        card: &Scorecard,
-        as_of_seconds: i64,
-    ) -> Result<Option<SubjectStanding>, Vec<StandError>> {
-        let Some(rules) = &card.standing else { return Ok(None) };
+    pub fn at(&self, card: &Scorecard, as_of_seconds: i64) -> Option<SubjectStanding> {
+        let rules = card.standing.as_ref()?;
         if as_of_seconds <= self.last_seconds
             || self.until_seconds.is_some_and(|until| until <= as_of_seconds)
         {
-            return Ok(None);
+            return None;
         }
         let view = View { card, rules, weights: &self.weights };
-        let standing = self.fold.clone().read(view, as_of_seconds, None);
-        standing.map(Some).map_err(|errors| in_subject(self.subject(), errors))
+        Some(self.fold.clone().read(view, as_of_seconds, None))
     }
 }
 
@@ -239,7 +232,7 @@ mod tests {
             let all = stand(&card, &items, &events, at, None).unwrap().subjects;
             for kept in &kept {
                 let whole = all.iter().find(|it| it.subject == kept.subject()).unwrap().clone();
-                match kept.at(&card, at).unwrap() {
+                match kept.at(&card, at) {
                     Some(found) => prop_assert_eq!(bare(found), bare(whole)),
                     None => prop_assert!(
                         items.iter().any(|item| item.time_seconds.max(item.arrived_seconds) >= Some(kept_at * DAY))
@@ -252,8 +245,8 @@ mod tests {
             // What lies in the past never changes again.
             let settled = keep(&card, &items, &events, 51 * DAY).unwrap();
             for kept in &settled {
-                prop_assert!(kept.at(&card, 52 * DAY).unwrap().is_some());
-                prop_assert!(kept.at(&card, kept.last_seconds).unwrap().is_none());
+                prop_assert!(kept.at(&card, 52 * DAY).is_some());
+                prop_assert!(kept.at(&card, kept.last_seconds).is_none());
             }
         }
     }

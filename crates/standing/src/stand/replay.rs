@@ -28,9 +28,9 @@ pub(super) fn replay(
     subject: &str,
     own: &Subject<'_>,
 ) -> Result<SubjectStanding, Vec<StandError>> {
-    let wrong = |errors| in_subject(subject, errors);
+    in_subject(subject, view.problems(own))?;
     let mut run = Run::new(view, subject, own, as_of_seconds);
-    run.moments().into_iter().try_for_each(|at_seconds| run.step(at_seconds)).map_err(wrong)?;
+    run.moments().into_iter().for_each(|at_seconds| run.step(at_seconds));
     run.sum_up(as_of_seconds);
     let known = run.series.count;
     run.series.take(usize::MAX);
@@ -55,14 +55,14 @@ pub(super) fn replay(
         interval,
         is_untimed: own.is_untimed,
         changes: own.changes.iter().map(|(at, change)| (*at, (*change).clone())).collect(),
-        ..run.fold.read(view, as_of_seconds, ahead.as_ref()).map_err(wrong)?
+        ..run.fold.read(view, as_of_seconds, ahead.as_ref())
     })
 }
 
-/// Returns the errors of a subject.
-pub(super) fn in_subject(subject: &str, errors: Vec<VerdictError>) -> Vec<StandError> {
+/// Returns the problems of a subject as errors.
+pub(super) fn in_subject(subject: &str, problems: Vec<VerdictError>) -> Result<(), Vec<StandError>> {
     let told = |error| StandError::Verdict { subject: subject.to_string(), error };
-    errors.into_iter().map(told).collect()
+    if problems.is_empty() { Ok(()) } else { Err(problems.into_iter().map(told).collect()) }
 }
 
 /// The items and events of a subject, taken in moment by moment.
@@ -105,9 +105,9 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Takes in what happens at a moment, after what time alone does before it.
-    pub(super) fn step(&mut self, at_seconds: i64) -> Result<(), Vec<VerdictError>> {
+    pub(super) fn step(&mut self, at_seconds: i64) {
         let view = self.view;
-        self.fold.pass(view, at_seconds)?;
+        self.fold.pass(view, at_seconds);
         let decisions = self.own.decisions.iter().skip(self.next_decision);
         let decisions: Vec<_> =
             decisions.take_while(|(_, decision)| decision.at_seconds <= at_seconds).copied().collect();
@@ -122,10 +122,10 @@ impl<'r, 'a> Run<'r, 'a> {
             if cause == EVALUATION {
                 basis.items = self.series.count;
             }
-            ready = Some(self.fold.score(view, cause, basis, at_seconds)?);
+            ready = Some(self.fold.score(view, cause, basis, at_seconds));
         }
         self.fold.decide(view, at_seconds, decisions, false);
-        self.fold.settle(view, at_seconds, ready)
+        self.fold.settle(view, at_seconds, ready);
     }
 
     /// Sums up the items that are known at a moment, and those behind the held and the official score.

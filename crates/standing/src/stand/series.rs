@@ -8,12 +8,12 @@ use super::input::{Counted, Reading, Subject, is_plain};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
-use crate::decay::DecayRule;
+use crate::decay::{DecayError, DecayRule, composite};
 use crate::gate::{self, GateFacts, Gated};
 use crate::ratio::Ratio;
 use crate::review::Basis;
 use crate::tiers::TierFacts;
-use crate::verdict::{Measured, Situation, VerdictError, VerdictRules, verdict};
+use crate::verdict::{Situation, VerdictError, VerdictRules, verdict};
 use karat_core::number::{BILLION, Decimal, MILLION, UNITS_PER_ONE, round_ratio};
 use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, Standing, StandingScore};
@@ -35,7 +35,7 @@ impl Weights {
         self.0.partition_point(|(from, _)| *from <= at_seconds)
     }
 
-    /// Returns the weights after so many changes; none for those of the card.
+    /// Returns the weights after a number of changes; none for those of the card.
     fn after(&self, changes: usize) -> Option<&OverrideUse> {
         self.0.get(changes.checked_sub(1)?)?.1.as_ref()
     }
@@ -54,7 +54,7 @@ pub(super) enum Places {
     Each(Vec<usize>),
 }
 
-/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for so many items.
+/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for up to 28 items.
 const TASK_UNITS: i128 = 80_313_433_200;
 
 /// The known items by task, where the score is the mean over tasks.
@@ -242,7 +242,7 @@ impl<'s, 'a> Series<'s, 'a> {
         &self.items
     }
 
-    /// Returns the item that becomes known after so many.
+    /// Returns the item that becomes known after `count` others.
     pub(super) fn entry(&self, count: usize) -> Option<&'s Counted<'a>> {
         self.items.get(*self.entries.get(count)?).copied()
     }
@@ -254,7 +254,7 @@ impl<'s, 'a> Series<'s, 'a> {
         }
     }
 
-    /// Takes in items until so many are known.
+    /// Takes in items until `count` are known.
     pub(super) fn take(&mut self, count: usize) {
         while self.count < count
             && let Some(&place) = self.entries.get(self.count)
@@ -424,33 +424,61 @@ impl<'s, 'a> Series<'s, 'a> {
 }
 
 impl View<'_> {
+    /// Returns what keeps the items of a subject from having a score: the card, its weights, readings.
+    pub(super) fn problems(self, own: &Subject<'_>) -> Vec<VerdictError> {
+        if self.rules.score != StandingScore::Latest {
+            return Vec::new();
+        }
+        let of_weights =
+            |weights| verdict(self.card, weights, &Situation::default(), &VerdictRules::default());
+        let weights =
+            core::iter::once(None).chain(self.weights.0.iter().map(|(_, weights)| weights.as_ref()));
+        let mut problems: Vec<VerdictError> =
+            weights.filter_map(|weights| of_weights(weights).err()).flatten().collect();
+        for item in own.items.iter().filter(|item| item.is_counted) {
+            for (dimension, reading) in self.card.dimensions.iter().zip(&item.item.readings) {
+                match reading {
+                    Reading::Measured { reading, .. } if !(0..=BILLION).contains(reading) => {
+                        let (key, reading) = (dimension.key.clone(), *reading);
+                        problems.push(VerdictError::Decay(DecayError::Reading { key, reading }));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        problems
+    }
+
     /// Returns the score of the items at a moment.
-    pub(super) fn look(
-        self,
-        summary: &Summary,
-        basis: &Basis,
-        at_seconds: i64,
-    ) -> Result<Look, Vec<VerdictError>> {
+    pub(super) fn look(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Look {
         let basis = Basis { has_incident: basis.has_incident || summary.has_incident_gate, ..*basis };
         let mut dimensions = self.dimensions(summary, &basis, at_seconds);
-        let mut undecayed_score = None;
-        let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {
+        let undecayed = readings(&dimensions, |part| part.measured);
+        let (score, undecayed_score) = match self.rules.score {
             StandingScore::Window => {
-                let (score, ungated, gated) = self.mean(summary, &basis, &dimensions);
-                (score, ungated, gated, gated, readings(&dimensions, |part| part.measured))
+                let of_items = || Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
+                (summary.mean.or_else(of_items), None)
             }
             StandingScore::Latest => {
-                let fresh = self.verdict(&basis, &dimensions, true)?;
-                let aged = self.verdict(&basis, &dimensions, false)?;
-                for (part, decayed) in dimensions.iter_mut().zip(&aged.decayed.dimensions) {
-                    part.reading = decayed.reading;
-                    part.points_lost = decayed.points;
+                let never = DecayRule { points_per_period: 0, ..DecayRule::default() };
+                let decayed = |rule: DecayRule| {
+                    let measured = |part: &DimensionStanding| part.measured.zip(part.age_seconds);
+                    let parts: Vec<_> = dimensions.iter().map(|part| (part.weight, measured(part))).collect();
+                    composite(rule, &parts)
+                };
+                let (fresh, _) = decayed(never);
+                let (score, left) = decayed(self.rules.decay.unwrap_or(never));
+                for (part, left) in dimensions.iter_mut().zip(left) {
+                    part.reading = left.map(|(reading, _)| reading);
+                    part.points_lost = left.map(|(_, points)| points);
                 }
-                let undecayed = readings(&dimensions, |part| part.measured);
-                undecayed_score = fresh.decayed.composite;
-                (aged.decayed.composite, aged.ungated, aged.gated, fresh.gated, undecayed)
+                (score, fresh)
             }
         };
+        let ungated = score.map(|score| score.publish(self.card.scale));
+        let gated = ungated.map(|published| self.gated(published, &basis, &dimensions, |part| part.reading));
+        let if_fresh = undecayed_score.map(|score| score.publish(self.card.scale));
+        let if_fresh = if_fresh.map(|it| self.gated(it, &basis, &dimensions, |part| part.measured));
         let (sure, sure_if_fresh) = self.confidence(&mut dimensions);
         let facts = TierFacts {
             points: gated.map(|gated| gated.points),
@@ -464,12 +492,12 @@ impl View<'_> {
             open_tiers: gated.and_then(|gated| gated.open_tiers),
         };
         let undecayed = TierFacts {
-            points: undecayed_points.map(|gated| gated.points),
+            points: if_fresh.or(gated).map(|gated| gated.points),
             readings: undecayed,
             confidence: sure_if_fresh,
-            ..facts.clone()
+            ..facts
         };
-        Ok(Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed })
+        Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed }
     }
 
     fn dimensions(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Vec<DimensionStanding> {
@@ -492,56 +520,25 @@ impl View<'_> {
         self.card.dimensions.iter().zip(&summary.parts).enumerate().map(part).collect()
     }
 
-    /// Returns the mean over the window, and the gate on it.
-    fn mean(
+    /// Returns what the gate leaves of a published score.
+    fn gated(
         self,
-        summary: &Summary,
+        published: Published,
         basis: &Basis,
         dimensions: &[DimensionStanding],
-    ) -> (Option<Ratio>, Option<Published>, Option<Gated>) {
-        let of_items = || Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
-        let score = summary.mean.or_else(of_items);
-        let ungated = score.map(|score| score.publish(self.card.scale));
-        let gated = ungated.map(|published| {
-            let points = published.value.div_euclid(10i64.saturating_pow(published.places));
-            let open = Gated { ungated_points: points, points, open_tiers: None };
-            self.rules.gate.as_ref().map_or(open, |gate| {
-                let reading = dimensions.iter().find(|part| part.key == gate.dimension);
-                let facts = GateFacts {
-                    reading: reading.and_then(|part| part.reading),
-                    has_critical_incident: basis.has_incident,
-                    is_on_hold: basis.is_on_hold,
-                };
-                gate::apply(&gate.rule, points, &facts)
-            })
-        });
-        (score, ungated, gated)
-    }
-
-    /// Returns the verdict on the newest readings; `fresh` as if all were of now.
-    fn verdict(
-        self,
-        basis: &Basis,
-        dimensions: &[DimensionStanding],
-        fresh: bool,
-    ) -> Result<crate::verdict::Verdict, Vec<VerdictError>> {
-        let never = DecayRule { points_per_period: 0, ..DecayRule::default() };
-        let measured = dimensions.iter().filter_map(|part| {
-            let age_seconds = if fresh { 0 } else { part.age_seconds.unwrap_or_default() };
-            Some((part.key.clone(), Measured { reading: part.measured?, age_seconds }))
-        });
-        let situation = Situation {
-            measured: measured.collect(),
-            canonical_points: None,
+        of: fn(&DimensionStanding) -> Option<i64>,
+    ) -> Gated {
+        let points = published.value.div_euclid(10i64.saturating_pow(published.places));
+        let Some(gate) = &self.rules.gate else {
+            return Gated { ungated_points: points, points, open_tiers: None };
+        };
+        let reading = dimensions.iter().find(|part| part.key == gate.dimension);
+        let facts = GateFacts {
+            reading: reading.and_then(of),
             has_critical_incident: basis.has_incident,
             is_on_hold: basis.is_on_hold,
         };
-        let rules = VerdictRules {
-            decay: self.rules.decay.unwrap_or(never),
-            gate: self.rules.gate.as_ref().map(|gate| (&gate.rule, gate.dimension.as_str())),
-            ..VerdictRules::default()
-        };
-        verdict(self.card, self.weights.after(basis.weights), &situation, &rules)
+        gate::apply(&gate.rule, points, &facts)
     }
 
     /// Returns the share of the applicable weight that was measured, by the card's own weights; over a window the mean

@@ -436,7 +436,7 @@ fn items_without_a_time_count_or_their_subject_has_no_score() {
     ] {
         assert_eq!(points(section), spoilt, "{section}");
     }
-    // By number and by task they are in order as well, but the newest of a task is that of the ids alone.
+    // By number and by task they are in order as well, but the newest of a task follows from the ids alone.
     assert_eq!(points("score = \"window\"\nwindow = { distinct = true }").0, [None, Some(500), Some(500)]);
 }
 

@@ -16,7 +16,7 @@ const SECTIONS: [&str; 6] = [
      tier = [{ name = \"low\", score = 300 }, { name = \"high\", score = 600 }]",
 ];
 
-/// What happens at a moment: an evaluation of one of the subjects that arrives so late, or something else.
+/// An entry of the log: an evaluation of one of the subjects that arrives so late, or something else.
 #[derive(Debug, Clone, Copy)]
 enum Entry {
     Evaluated {
@@ -239,7 +239,7 @@ proptest! {
             moment += gap;
             let after = log.at(&card, moment);
             later(&before, &after, has_ages)?;
-            if let Some(kept) = kept.at(&card, moment).unwrap() {
+            if let Some(kept) = kept.at(&card, moment) {
                 prop_assert_eq!((kept.points, kept.gating_points, &kept.facts), (after.points, after.gating_points, &after.facts));
             }
             before = after;
@@ -280,7 +280,7 @@ fn a_rejection_stands_until_something_new_is_measured() {
     }
 }
 
-/// What decays after a rejection is the evidence of the score that stayed.
+/// After a rejection the evidence of the score that stayed decays.
 #[test]
 fn the_official_score_ages_by_its_own_evidence() {
     let card = card(
@@ -341,7 +341,7 @@ fn a_decision_is_on_the_score_that_was_seen() {
     );
 }
 
-/// A tier changes at the second from which it must, whoever asks when.
+/// A tier changes at the second from which it must, not at that of a question.
 #[test]
 fn a_tier_changes_at_its_own_moment() {
     let card = card(SECTIONS[5]);

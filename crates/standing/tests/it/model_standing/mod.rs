@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
 mod estimates;
+mod folds;
 mod ratings;
 #[path = "../../../../checker/tests/it/common/reference.rs"]
 mod reference;
@@ -25,6 +26,7 @@ fn answer(name: &str, given: &Value) -> (Value, f64) {
     let exact = |value| (value, 0.0);
     match name {
         "window" => exact(standings::window(given)),
+        "fold" => exact(folds::fold(given)),
         "rolling" => exact(standings::rolling(given)),
         "decay_points" => exact(standings::decay_points(given)),
         "decay_composite" => exact(standings::decay_composite(given)),
