@@ -73,7 +73,7 @@ impl Shape {
             Self::Graded => 0.8875,
             Self::Times(p) => 0.9 * p,
             Self::Rubric => 0.96 * 0.925,
-            Self::Gains => SCALE * (1.0 - (-1.0 / SCALE).exp()),
+            Self::Gains => SCALE * (1.0 - libm::exp(-1.0 / SCALE)),
             Self::Losses => 1.0 - Self::Gains.mean(),
         }
     }
@@ -93,8 +93,8 @@ impl Shape {
             Self::Graded => vec![0.9 - 0.05 * toss(random, 0.25)],
             Self::Times(p) => vec![toss(random, p) * (0.8 + 0.2 * random.open_unit())],
             Self::Rubric => vec![toss(random, 0.96) * (0.9 + 0.05 * toss(random, 0.5))],
-            Self::Gains => vec![(-SCALE * random.open_unit().ln()).min(1.0)],
-            Self::Losses => vec![1.0 - (-SCALE * random.open_unit().ln()).min(1.0)],
+            Self::Gains => vec![(-SCALE * libm::log(random.open_unit())).min(1.0)],
+            Self::Losses => vec![1.0 - (-SCALE * libm::log(random.open_unit())).min(1.0)],
         }
     }
 }

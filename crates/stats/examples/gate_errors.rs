@@ -130,7 +130,7 @@ fn results(random: &mut Random, shape: Shape, tasks: usize, loss: f64) -> Vec<Ob
                 results.extend([share(0, 0.5 + around(0.1)), share(1, second)].into_iter().flatten());
             }
             Shape::Gains | Shape::Losses => {
-                let skewed = 0.1 * (-random.open_unit().ln() - 1.0);
+                let skewed = 0.1 * (-libm::log(random.open_unit()) - 1.0);
                 let (first, moved) = if shape == Shape::Gains { (0.3, skewed) } else { (0.8, -skewed) };
                 results.extend([share(0, first), share(1, first - loss + moved)].into_iter().flatten());
             }

@@ -116,7 +116,7 @@ impl Pairs {
 pub struct Difference {
     /// The mean of first minus second, -1 to 1, with the interval of the differences that the test does not reject.
     pub estimate: Estimate,
-    /// The chance of a difference at least as far from 0 if there is none, 1 for a difference of 0.
+    /// The chance of a difference at least as far from 0 if the true one is 0; 1 for a difference of 0.
     pub p: f64,
     /// The confidence of the verdict and the interval: higher where it is one of several that are judged together.
     pub level: f64,
@@ -205,7 +205,7 @@ pub struct Differences {
     only_second: usize,
 }
 
-/// What a difference is judged by.
+/// The evidence that a difference is judged by.
 #[derive(Debug, Clone)]
 enum Evidence {
     /// The differences at the tasks.
@@ -232,7 +232,7 @@ impl Differences {
     /// Returns the chance of a difference at least as high as the one that was found if the true one is `margin`, a share.
     ///
     /// # Errors
-    /// If there is none of cases.
+    /// If the cases give no interval.
     pub fn chance(&self, margin: f64) -> Result<f64, StatisticsError> {
         self.chance_down_to(margin, 0.0)
     }
@@ -260,7 +260,7 @@ impl Differences {
         }
     }
 
-    /// Returns the chance of a difference at least as far from 0 if there is none.
+    /// Returns the chance of a difference at least as far from 0 if the true one is 0.
     ///
     /// # Errors
     /// If [`Self::chance`] fails.

@@ -11,7 +11,7 @@
 //! many pairs that are judged together could not be separated by any evidence. Other tasks, their order and the number of
 //! subjects play no part.
 //!
-//! A mean difference of `shift` is tested by what is left of the differences, and the interval of the mean is that of all
+//! A mean difference of `shift` is tested by what is left of the differences, and the interval of the mean holds all
 //! shifts that the test does not reject (Hartigan, "Using subsample values as typical values", JASA 64, 1969): so the interval
 //! and the verdict cannot differ.
 

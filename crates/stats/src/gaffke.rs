@@ -51,7 +51,7 @@ pub(super) fn ends(values: impl Iterator<Item = (f64, f64)>, tail: f64) -> (f64,
 }
 
 /// Returns the mean below which a share `tail` of all weights lies. The normal quantiles of the chances are nearly a line
-/// over the means, so its steps are those of the secant, kept within what is known.
+/// over the means, so its steps follow the secant, kept within what is known.
 fn low(groups: &[Group], tail: f64) -> f64 {
     let most = groups.iter().map(|group| group.value).fold(0.0, f64::max);
     let (all, sum) = groups.iter().fold((0.0, 0.0), |(all, sum), it| {

@@ -41,7 +41,7 @@ impl Verdicts {
         };
         // What is enough for all of them is not looked at further.
         let least = outside(level)? / 2.0 / pairs(subjects.len()).count().max(1) as f64;
-        // Pairs that no result could separate are no part of the family.
+        // Pairs that no result could separate do not belong to the family.
         let mut chances = Vec::new();
         for pair in pairs(subjects.len()) {
             let found = match differences(pair) {

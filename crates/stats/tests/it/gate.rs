@@ -34,7 +34,7 @@ fn a_gate_is_seldom_wrong_and_sees_what_a_t_test_sees() {
     }
 }
 
-/// Where each of a few tasks, all with another size, differs by the toss of a coin: of all tosses the share that is called a difference.
+/// A few tasks, each of another size, differ by the toss of a coin: of all tosses as many are called a difference as should be.
 /// Half of the weight of the toss itself lets five and six tasks err in two of 32.
 #[test]
 fn of_all_tosses_of_signs_as_many_are_called_a_difference_as_the_level_allows() {
@@ -70,6 +70,7 @@ fn as_many_tasks_as_are_said_to_be_needed_are_enough_four_times_in_five() {
 }
 
 /// The differences of a version that loses `losses` of `count` tasks, the others being equal.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 fn compared(count: usize, losses: &[f64]) -> Differences {
     let rows = (0..count).flat_map(|task| {
         let lost = losses.get(task).copied().unwrap_or(0.0);
