@@ -26,7 +26,7 @@ pub struct Changes {
     pub tested: usize,
     /// The tasks at which the first has an attempt that counts and the second has none, as indexes into the names of tasks.
     pub missing: Vec<usize>,
-    /// The tasks that both have, at which the second has fewer attempts that count than the first, and than it tried elsewhere.
+    /// The tasks that both have, at which the second has fewer attempts that count than the first.
     pub fewer: Vec<usize>,
     /// The number of attempts of the second that are missing at each of these tasks.
     pub lacking: BTreeMap<usize, usize>,
@@ -99,14 +99,12 @@ impl Changes {
     /// and those outside noise are chosen so that of them at most the share outside of the level is expected to be chance.
     pub fn new(rows: &Rows, (first, second): (usize, usize), pass: Pass, settings: &Settings) -> Self {
         let mut tasks: BTreeMap<usize, [Side; 2]> = BTreeMap::new();
-        let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
         for (at, (row, &task)) in rows.rows.iter().zip(&rows.tasks.of_rows).enumerate() {
             let side = match row.subject {
                 subject if subject == first => 0,
                 subject if subject == second => 1,
                 _ => continue,
             };
-            *tried.entry(task).or_default() += side;
             let run = run(row, task, By::Score);
             let counted = run.value(settings.policy).zip(pass.of(&run, settings.policy));
             let sides = counted.map(|counted| (tasks.entry(task).or_default(), counted));
@@ -115,12 +113,10 @@ impl Changes {
                 attempts.for_each(|side| side.attempts.push((at, value, passes)));
             }
         }
-        // A second that tries each task less often than the first does so by design.
-        let most = tried.values().copied().max().unwrap_or_default().max(1);
         let lacking: BTreeMap<usize, usize> = tasks
             .iter()
             .map(|(task, [first, second])| {
-                (*task, first.attempts.len().min(most).saturating_sub(second.attempts.len()))
+                (*task, first.attempts.len().saturating_sub(second.attempts.len()))
             })
             .filter(|(_, lacking)| *lacking > 0)
             .collect();
