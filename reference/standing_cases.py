@@ -554,9 +554,16 @@ def comparisons_answer(given):
 
 def boards_input(random):
     subjects = random.randint(2, 6)
-    # Many pairs at once ask for smaller chances than a million turns have.
-    level = 1 - 1e-9 if random.random() < 0.2 else some_level(random)
-    return {"tasks": some_tasks(random, subjects, 60), "subjects": subjects, "level": level}
+    if random.random() < 0.8:
+        return {"tasks": some_tasks(random, subjects, 60), "subjects": subjects, "level": some_level(random)}
+    # Many pairs at once ask for smaller chances than a million turns have: one that is far ahead, but at few tasks.
+    lead = random.randint(BILLION // 10, BILLION // 2)
+    tasks = {}
+    for task in range(random.randint(30, 70)):
+        scores = [random.randint(0, BILLION // 2) for _ in range(subjects)]
+        scores[0] += lead * (random.random() < 0.9)
+        tasks[f"task {task}"] = [[score] for score in scores]
+    return {"tasks": tasks, "subjects": subjects, "level": 1 - 1e-9}
 
 
 # By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
