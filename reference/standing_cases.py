@@ -5,9 +5,12 @@
 from fractions import Fraction
 from random import Random
 
+import comparison
 import estimates
+import fold
 import rating
 import standing
+from comparison import BILLION
 from standing import DAY, READING, SCORE, WEIGHT
 
 WEEK = 604_800
@@ -87,6 +90,50 @@ def rolling_input(random):
     return {"tasks": random.choice([1, 2, 3, 4, 7, 10, 100, 9_001]), "scores": scores}
 
 
+def fold_input(random):
+    """A log that grows: evaluations, decisions on what waits or waited, incidents, holds, weights; and moments to ask at."""
+    rule = {"grace_seconds": random.choice([0, 2 * DAY]), "period_seconds": WEEK,
+            "points_per_period": random.choice([0, 0, 7, 60]), "point_billionths": 1_000_000, "whole": False}  # fmt: skip
+    rules = {
+        "kind": random.choice(["latest", "latest", "window"]), "decay": rule,
+        "tasks": maybe(random, random.randint(2, 4)), "span": maybe(random, 6 * DAY),
+        "swing": random.choice([60, 100, 200]), "cumulative": random.choice([150, 300]),
+        "cumulative_seconds": 3 * DAY, "deadline_seconds": random.choice([DAY, 3 * DAY]),
+        "approvals": random.choice([1, 2]), "cap": 250, "below": 150_000_000, "step": 120,
+    }  # fmt: skip
+    now, log, seen, moments = 100 * DAY, [], [], []
+    if rules["tasks"] is None and rules["span"] is None:
+        rules["tasks"] = 3
+    for number in range(random.randint(2, 14)):
+        kind = random.random()
+        if kind < 0.5 or not log:
+            readings = [maybe(random, random.randint(0, 10) * READING // 10, 0.8) for _ in "ab"]
+            if readings == [None, None]:
+                readings[0] = READING // 2
+            late = random.choice([0, 0, 0, random.randint(1, 2 * DAY)])
+            log.append([now, "item", random.choice("aZé") + str(number), now - late, readings])
+        elif kind < 0.85 and seen:
+            named = random.choice([seen[-1], seen[-1], seen[-1], seen[0]])
+            log.append([now, "decided", random.choice(["ann", "bo"]), random.choice(["approve", "reject"]), named])
+        elif kind < 0.9:
+            log.append([now, "incident", random.random() < 0.5])
+        elif kind < 0.93:
+            log.append([now, "hold", random.random() < 0.5])
+        else:
+            log.append([now, "weights", random.randint(1, 9) * WEIGHT // 10])
+        # One change of the weights or of an incident in a second, and each decision once.
+        same = [entry[: 2 if entry[1] != "decided" else 5] for entry in log]
+        log = [entry for at, entry in enumerate(log) if entry[1] == "item" or same[at] not in same[:at]]
+        state = fold.fold(rules, log, now)
+        if state.held:
+            seen.append(state.held["digest"])
+        gap = random.choice([0, 1, 2, random.randint(1, DAY), random.randint(1, 3 * DAY)])
+        moments += [now, now + random.randint(0, gap)]
+        now += gap
+    moments += [now + 1, now + 2 * DAY, now + random.randint(5, 60) * DAY]
+    return {"rules": rules, "log": log, "moments": sorted(set(moments))}
+
+
 # 2. Decay
 
 
@@ -134,17 +181,7 @@ def decay_dimensions_input(random):
             "reading": maybe(random, reading, 0.75),
             "age_seconds": some_age(random),
         })  # fmt: skip
-    if dimensions and random.random() < 0.15:
-        spoiled = random.choice(dimensions)
-        spoiled |= random.choice([
-            {"reading": READING + 1}, {"reading": -1}, {"weight": -1}, {"key": DIMENSIONS[0]}, {"weight": 9_999_999},
-        ])  # fmt: skip
     return {"rule": decay_rule(random), "dimensions": dimensions}
-
-
-def batch_input(random):
-    moments = [random.choice([random.randint(-5, 5), random.randint(0, 10**9)]) for _ in range(random.randint(0, 8))]
-    return {"moments": moments, "batch": random.choice([1, 2, 3, 8, 2**32 - 1])}
 
 
 # 3. Shares
@@ -447,14 +484,86 @@ def ranks_input(random):
     return {"values": [maybe(random, value, 0.85) for value in values]}
 
 
+# 7. Means and comparisons
+
+
+def some_values(random, count):
+    """Scores that are mostly alike, won or lost, of few digits, or of many."""
+    kinds = [
+        lambda: BILLION * (random.random() < 0.9),
+        lambda: random.choice([BILLION // 10 * 9, BILLION // 10 * 9, BILLION // 20 * 19, 0]),
+        lambda: BILLION // 10 * 9 + random.choice([0, 0, 1, -BILLION // 100]),
+        lambda: random.choice([random.randint(0, 10) * BILLION // 10, random.randint(0, BILLION)]),
+        lambda: (random.random() < 0.9) * random.randint(BILLION // 10 * 8, BILLION),
+    ]
+    kind = random.choice(kinds)
+    return [kind() for _ in range(count)]
+
+
+def means_input(random):
+    count = random.choice([0, 1, 2, 5, 10, random.randint(3, 14), 25])
+    values, lowest = some_values(random, count), 0
+    if random.random() < 0.3:
+        values, lowest = [one - other for one, other in zip(values, some_values(random, count))], -BILLION
+    most = random.choice([1, 1, 5])
+    return {
+        "values": [[value, random.randint(1, most)] for value in values],
+        "lowest": lowest,
+        "level": some_level(random),
+    }
+
+
+def some_tasks(random, subjects, most):
+    """{name: [results of each subject]}, from one to four at a task, and now and then none."""
+    count = random.choice([1, 3, 5, 6, 8, 10, 12, random.randint(13, 20), random.randint(21, most)])
+    attempts = random.choice([1, 1, 4])
+    lead = random.choice([0, 0, 1, 3])
+    tasks = {}
+    for task in range(count):
+        results = []
+        for subject in range(subjects):
+            made = random.randint(1, attempts) if attempts > 1 else random.random() > 0.05
+            values = some_values(random, int(made))
+            results.append([max(0, value - subject * lead * BILLION // 10) for value in values])
+        tasks[f"task {random.randint(0, 9)} {task}"] = results
+    return tasks
+
+
+def comparisons_input(random):
+    margin = random.choice([0, 0, BILLION // 20, BILLION // 5, random.randint(0, BILLION)])
+    return {"tasks": some_tasks(random, 2, 30), "level": some_level(random), "margin": margin}
+
+
+def comparisons_answer(given):
+    found = comparison.compare(**given)
+    # The engine's bound is right to 1e-9: whether the margin lies within that of it is not compared.
+    if found.get("bound") and abs(found["bound"][1] - given["margin"] / BILLION) < 1e-8:
+        raise rating.Unsure
+    return found
+
+
+def boards_input(random):
+    subjects = random.randint(2, 6)
+    if random.random() < 0.8:
+        return {"tasks": some_tasks(random, subjects, 60), "subjects": subjects, "level": some_level(random)}
+    # Many pairs at once ask for smaller chances than a million turns have: one that is far ahead, but at few tasks.
+    lead = random.randint(BILLION // 10, BILLION // 2)
+    tasks = {}
+    for task in range(random.randint(30, 70)):
+        scores = [random.randint(0, BILLION // 2) for _ in range(subjects)]
+        scores[0] += lead * (random.random() < 0.9)
+        tasks[f"task {task}"] = [[score] for score in scores]
+    return {"tasks": tasks, "subjects": subjects, "level": 1 - 1e-9}
+
+
 # By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
 FUNCTIONS = {
     "window": (window_input, window_answer, 400),
+    "fold": (fold_input, lambda given: fold.answer(**given), 150),
     "rolling": (rolling_input, lambda given: standing.rolling_means(**given), 100),
     "decay_points": (decay_points_input, decay_points_answer, 100),
     "decay_composite": (decay_composite_input, decay_composite_answer, 100),
     "decay_dimensions": (decay_dimensions_input, lambda given: standing.decay_dimensions(**given), 300),
-    "batch_moment": (batch_input, lambda given: standing.batch_moment(**given), 50),
     "shares": (share_out_input, share_out_answer, 400),
     "whole_shares": (whole_shares_input, lambda given: standing.whole_shares(**given), 100),
     "sixteen_bit_shares": (sixteen_bit_input, lambda given: standing.sixteen_bit_shares(**given), 100),
@@ -472,6 +581,9 @@ FUNCTIONS = {
     "attempts": (attempts_input, lambda given: estimates.attempt_metrics(**given), 150),
     "intervals": (intervals_input, lambda given: estimates.intervals(**given), 80),
     "mcnemar": (mcnemar_input, lambda given: estimates.mcnemar(**given), 100),
+    "means": (means_input, lambda given: comparison.mean_interval(**given), 80),
+    "comparisons": (comparisons_input, comparisons_answer, 100),
+    "boards": (boards_input, lambda given: comparison.board(**given), 80),
     "ranks": (ranks_input, lambda given: estimates.ranks(**given), 60),
 }
 

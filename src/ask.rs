@@ -2,7 +2,7 @@
 //! what is ranked, compared or judged.
 //!
 //! With the feature `cli` their fields are flags, with `schema` parameters of a query; a door adds only what the form of its
-//! answers needs. Limits that protect a door, such as the most resamples of a server, are its own.
+//! answers needs. Limits that protect a door, such as the most rows of a server, are its own.
 
 pub mod answer;
 pub mod compare;
@@ -91,7 +91,7 @@ impl Items {
     }
 }
 
-/// The confidence of intervals, and how they are drawn.
+/// The confidence of intervals and comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -102,20 +102,30 @@ pub struct Confidence {
     #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = Settings::LEVEL, value_parser = level))]
     pub level: f64,
-    /// Resamples of tasks and weights
-    #[serde(deserialize_with = "number")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::RESAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
-    #[cfg_attr(feature = "schema", param(minimum = 1))]
-    pub resamples: u32,
-    /// The seed of the resamples
-    #[serde(deserialize_with = "number")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
-    pub seed: u64,
 }
 
 impl Default for Confidence {
     fn default() -> Self {
-        Self { level: Settings::LEVEL, resamples: Settings::RESAMPLES, seed: 1 }
+        Self { level: Settings::LEVEL }
+    }
+}
+
+/// The sets of weights that a test of ranks draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", group(skip))]
+pub struct Draws {
+    /// Sets of weights that are drawn
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::DRAWS, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
+    pub draws: u32,
+    /// The seed of the weights
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
+    pub seed: u64,
+}
+
+impl Default for Draws {
+    fn default() -> Self {
+        Self { draws: Settings::DRAWS, seed: 1 }
     }
 }
 
@@ -181,7 +191,7 @@ pub struct Leaderboard {
     /// A leaderboard for each value of a field
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub group_by: Option<String>,
-    /// bootstrap, student, or census: nothing is sampled
+    /// pairs, means, or census: nothing is estimated
     #[cfg_attr(feature = "cli", arg(long, value_name = "METHOD", value_parser = method))]
     pub method: Option<LeaderboardMethod>,
     /// The same as `--method census`
@@ -204,6 +214,10 @@ pub struct Leaderboard {
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub robustness: bool,
+    /// The weights that `--robustness` draws
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub weights: Draws,
     /// The confidence
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -229,6 +243,7 @@ impl Default for Leaderboard {
             attempts: None,
             pass: None,
             robustness: false,
+            weights: Draws::default(),
             sure: Sure::default(),
         }
     }
@@ -386,7 +401,7 @@ fn margin(text: &str) -> Result<Decimal, String> {
 
 #[cfg(feature = "cli")]
 fn method(text: &str) -> Result<LeaderboardMethod, String> {
-    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap, student or census"))
+    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected pairs, means or census"))
 }
 
 /// Reads `stopped=failure`.
@@ -488,13 +503,13 @@ mod tests {
         assert_eq!(asked, Leaderboard::default());
         let asked: Leaderboard = from_value(json!({
             "card": "workflow", "where": ["domain=shop", "task!=a"], "rename": "old=new", "with": "cost_usd:p95",
-            "as_of": "2026-01-31T12:00:00Z", "resamples": "50", "level": 0.9, "min_tasks": 3
+            "as_of": "2026-01-31T12:00:00Z", "level": "0.9", "min_tasks": 3
         }))
         .unwrap();
         assert_eq!((asked.items.filters.len(), asked.items.rename.len(), asked.min_tasks), (2, 1, 3));
-        assert_eq!((asked.sure.confidence.resamples, asked.sure.confidence.level), (50, 0.9));
+        assert_eq!(asked.sure.confidence.level, 0.9);
         assert!(asked.with.is_some() && asked.items.as_of.is_some());
-        for wrong in [json!({"where": "x"}), json!({"resamples": "many"}), json!({"as_of": "soon"})] {
+        for wrong in [json!({"where": "x"}), json!({"level": "high"}), json!({"as_of": "soon"})] {
             assert!(from_value::<Leaderboard>(wrong.clone()).is_err(), "{wrong}");
         }
     }

@@ -12,6 +12,7 @@ use karat_core::number::Decimal;
 use karat_core::scorecard::{Dimension, MissingPolicy, Scorecard};
 use karat_graders::arena::{Challenge, Evaluator};
 use karat_graders::execution::FileReader;
+use karat_graders::trust::jury::JuryRules;
 use karat_reader::Kind;
 
 use crate::cards::{self, CardText, EMBEDDED, files_of, library};
@@ -24,6 +25,8 @@ pub struct CompiledCard {
     form: Form,
     is_released: bool,
     evaluator: Option<Evaluator>,
+    /// The rules of juries, for the evidence of agents.
+    jury: JuryRules,
 }
 
 /// The compiled form of a scorecard.
@@ -63,8 +66,7 @@ impl CompiledCard {
     }
 
     /// Opens the scorecard that `wanted` means for an item of evidence or a record: as [`CompiledCard::open`], but an `id`
-    /// without a version means the newest released version that takes evidence of this kind, or the one that the record
-    /// names.
+    /// without a version means the last of [`EMBEDDED`] that takes evidence of this kind, or the one that the record names.
     ///
     /// ```
     /// use karat::card::CompiledCard;
@@ -140,20 +142,22 @@ impl CompiledCard {
     ///
     /// # Errors
     ///
-    /// If its evaluator cannot be used.
+    /// If its tables for graders cannot be used.
     pub fn new(text: &str, mut card: Scorecard) -> Result<Self, Error> {
-        let evaluator = match card.evaluator.as_deref() {
-            None => None,
-            Some(tables) => {
-                let keys: Vec<&str> = card.dimensions.iter().map(|it| it.key.as_str()).collect();
-                let tables = serde_json::from_str(tables).unwrap_or_default();
-                Some(Evaluator::from_json(&tables, &keys).map_err(|problems| {
-                    let message = format!("the evaluator of `{}` cannot be used", card.name());
-                    Error::new(Code::ScorecardRefused, message)
-                        .hints_from(problems.iter().map(ToString::to_string))
-                })?)
-            }
-        };
+        let (mut evaluator, mut jury) = (None, JuryRules::default());
+        if let Some(tables) = card.evaluator.as_deref() {
+            let keys: Vec<&str> = card.dimensions.iter().map(|it| it.key.as_str()).collect();
+            let tables = serde_json::from_str(tables).unwrap_or_default();
+            let read = match Kind::from_name(&card.evidence) {
+                Some(Kind::AgentEvidence) => JuryRules::from_json(&tables).map(|rules| jury = rules),
+                _ => Evaluator::from_json(&tables, &keys).map(|read| evaluator = Some(read)),
+            };
+            read.map_err(|problems| {
+                let message = format!("the tables for graders of `{}` cannot be used", card.name());
+                Error::new(Code::ScorecardRefused, message)
+                    .hints_from(problems.iter().map(ToString::to_string))
+            })?;
+        }
         // Where there is no verdict on what was submitted, there is no score: neither 0 nor that of the rest.
         let judged: Vec<&str> = evaluator.iter().flat_map(Evaluator::judged_dimensions).collect();
         let dimensions = card.dimensions.iter_mut().filter(|it| judged.contains(&it.key.as_str()));
@@ -164,7 +168,7 @@ impl CompiledCard {
                 Scorer::new(card).map_err(|error| Error::new(Code::ScorecardRefused, error.to_string()))?,
             )),
         };
-        Ok(Self { text: text.to_owned(), form, is_released: false, evaluator })
+        Ok(Self { text: text.to_owned(), form, is_released: false, evaluator, jury })
     }
 
     /// Returns the same challenge with the files that its evaluator names, such as hidden cases: `files` has their bytes, by
@@ -201,8 +205,7 @@ impl CompiledCard {
             Error::new(Code::OverrideRefused, refusal.to_string())
                 .hint("leave out the override, or use a scorecard with an `[override]` section")
         })?;
-        let (text, evaluator) = (self.text.clone(), self.evaluator.clone());
-        Ok(Self { text, form: Form::Scorer(Box::new(scorer)), is_released: self.is_released, evaluator })
+        Ok(Self { form: Form::Scorer(Box::new(scorer)), ..self.clone() })
     }
 
     /// Returns the file as it was given.
@@ -218,6 +221,11 @@ impl CompiledCard {
     /// Returns whether this very scorecard comes with karat.
     pub fn is_released(&self) -> bool {
         self.is_released
+    }
+
+    /// Returns the rules of juries, for the evidence of agents.
+    pub fn jury(&self) -> JuryRules {
+        self.jury
     }
 
     /// Returns what grades matches as they were played, of a challenge that has an evaluator.

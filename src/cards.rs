@@ -9,6 +9,7 @@ use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_graders::arena::Evaluator;
 use karat_graders::execution::FileReader;
+use karat_graders::trust::jury::JuryRules;
 use karat_reader::{Kind, Reader, ReaderOptions};
 
 use crate::error::{Code as ErrorCode, Error};
@@ -29,9 +30,10 @@ macro_rules! embedded {
     };
 }
 
-/// Every scorecard that comes with karat, versions of a kind of evidence oldest first. Where there is no evidence, an id
-/// alone means its last card here: `trust` that which reads dimensions as they are given. With evidence see [`for_item`].
+/// Every scorecard that comes with karat. An id alone means its last card here, which has its document word for word; with
+/// evidence the last that takes its kind ([`for_item`]). Other versions are asked for by name.
 pub const EMBEDDED: &[Embedded] = embedded! {
+    "workflow@1.1.0": "scorecards/workflow/1.1.0.toml",
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",
     "run@1.0.0": "scorecards/run/1.0.0.toml",
@@ -68,6 +70,16 @@ pub fn has_versions(wanted: &str) -> bool {
     EMBEDDED.iter().filter(|card| id(card) == wanted).count() > 1
 }
 
+/// Returns true for the id of released cards that take several kinds of evidence.
+pub fn has_kinds(wanted: &str) -> bool {
+    let mut kinds = EMBEDDED.iter().filter(|card| id(card) == wanted).map(kind_of);
+    kinds.next().is_some_and(|first| kinds.any(|kind| kind != first))
+}
+
+fn kind_of(card: &Embedded) -> Option<Kind> {
+    karat_checker::parse(card.text, &library).ok().and_then(|card| Kind::from_name(&card.evidence))
+}
+
 /// Returns the released card that `wanted` means for a record or an item of evidence. An id without a version means the
 /// very card that a record names; for evidence see [`newest`].
 pub fn for_item(wanted: &str, item: &[u8]) -> Option<&'static Embedded> {
@@ -84,15 +96,11 @@ pub fn of_kind(wanted: &str, kind: Option<Kind>) -> Option<&'static Embedded> {
     if !has_versions(wanted) {
         return released(wanted);
     }
-    let versions = EMBEDDED.iter().filter(|card| id(card) == wanted);
-    let evidence = |card: &&Embedded| {
-        karat_checker::parse(card.text, &library).ok().and_then(|card| Kind::from_name(&card.evidence))
-    };
-    newest(versions, evidence, kind)
+    newest(EMBEDDED.iter().filter(|card| id(card) == wanted), |card| kind_of(card), kind)
 }
 
-/// Of the versions of an id, oldest first, returns the newest that takes evidence of `kind`. Where the kind is not known,
-/// or none takes it: the newest of all, whose refusal says what it reads.
+/// Of the versions of an id returns the last that takes evidence of `kind`. Where the kind is not known, or none takes it: the
+/// last of all, whose refusal says what it reads.
 pub fn newest<T>(
     mut versions: impl DoubleEndedIterator<Item = T> + Clone,
     evidence: impl Fn(&T) -> Option<Kind>,
@@ -239,11 +247,10 @@ fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Finds what is wrong with the evaluator of a challenge, in the places of the file.
+/// Finds what is wrong with the tables for graders, in the places of the file.
 fn unfit_evaluator(card: &Scorecard, text: &str, files: Option<FileReader<'_>>) -> Vec<Diagnostic> {
-    if card.evaluator.is_none() {
-        return Vec::new();
-    }
+    let Some(tables) = &card.evaluator else { return Vec::new() };
+    let tables: serde_json::Value = serde_json::from_str(tables).unwrap_or_default();
     let wrong = |span, message: String, help: &str| Diagnostic {
         code: Code::BadValue,
         severity: Severity::Error,
@@ -252,11 +259,21 @@ fn unfit_evaluator(card: &Scorecard, text: &str, files: Option<FileReader<'_>>) 
         label: String::new(),
         help: help.to_owned(),
     };
-    if Kind::from_name(&card.evidence) != Some(Kind::Match) {
-        let start = table(text, &["evaluator", "format", "submission", "limits"]);
-        let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
-        let help = "remove the tables `evaluator`, `format`, `submission` and `limits`";
-        return vec![wrong(start..start, message, help)];
+    let kind = Kind::from_name(&card.evidence);
+    let of_others: &[&str] = match kind {
+        Some(Kind::Match) => &["jury"],
+        Some(Kind::AgentEvidence) => &["evaluator", "format", "submission", "limits"],
+        _ => &["evaluator", "format", "submission", "limits", "jury"],
+    };
+    if let Some(name) = of_others.iter().find(|name| tables.get(name).is_some()) {
+        let start = table(text, of_others);
+        let message = format!("evidence of kind `{}` is not graded by a table `{name}`", card.evidence);
+        return vec![wrong(start..start, message, &format!("remove `{}`", of_others.join("`, `")))];
+    }
+    if kind == Some(Kind::AgentEvidence) {
+        let start = table(text, &["jury"]);
+        let refused = JuryRules::from_json(&tables).err().unwrap_or_default();
+        return refused.iter().map(|problem| wrong(start..start, problem.to_string(), "")).collect();
     }
     let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
     let read = match files {

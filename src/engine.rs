@@ -20,7 +20,7 @@ use karat_graders::execution::Judge;
 use karat_graders::trace::budget::{Budget, Overrun};
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::VectorCache;
-use karat_reader::{Evidence, Graders, Kind, Reader, ReaderOptions, Watch as _};
+use karat_reader::{Evidence, Graders, Kind, Reader, ReaderOptions};
 use serde::Serialize;
 
 use crate::bulk::Noticed;
@@ -30,7 +30,7 @@ use crate::error::{Code, Error, Place};
 use crate::explanation::document::Explanation;
 use crate::record::Record;
 use crate::rows::Fields;
-use crate::stopwatch::{EngineWatch, Stopwatch};
+use crate::stopwatch::Stopwatch;
 
 pub use karat_graders::trace::novelty::Settings;
 pub use karat_reader::{HandedVector, embedding_text};
@@ -57,8 +57,7 @@ pub struct Options {
     /// True to make each trace a separate observation: one that comes again is compared with what it was before. Else an id
     /// that comes again is the same observation, scored again.
     pub observes: bool,
-    /// The time that an item may take. Once it is used up, the text of a trace is not embedded: the novelty is then missing, and
-    /// the record says why. Nothing else depends on it: [`Engine::overrun`] says if the last item took longer.
+    /// The time that an item may take. No score depends on it: [`Engine::overrun`] says if the last item took longer.
     pub budget: Option<Budget>,
     /// The judge of submitted code, for challenges that run it. Without one such a match has no verdict.
     pub judge: Option<Arc<dyn Judge>>,
@@ -88,8 +87,6 @@ pub struct Engine {
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
-    /// True if the items that follow had time, if a record says so.
-    had_time: Option<bool>,
     /// The name of the last item, by its place.
     name: String,
     /// The fields that the options name, by their flags.
@@ -174,7 +171,7 @@ impl Engine {
             let message = format!("`{option}` is for evidence of kind `{wanted}`, not `{found}`");
             return Err(Error::new(Code::InvalidOption, message).hint(format!("leave out `{option}`")));
         }
-        let evaluator = card.evaluator().cloned();
+        let (evaluator, jury) = (card.evaluator().cloned(), card.jury());
         let named = [("--subject-field", &subject_field), ("--task-field", &task_field)];
         let named = named.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))).collect();
         let challenge = card.challenge().filter(|_| !any_challenge);
@@ -190,6 +187,7 @@ impl Engine {
             evaluator,
             judge,
             challenge,
+            jury,
             embedder,
             handed,
             observed,
@@ -203,19 +201,7 @@ impl Engine {
         let as_of = as_of.map(|at| (at.to_string(), at));
         let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
         let (fields, has_items) = (Fields::default(), false);
-        Ok(Self {
-            card,
-            reader,
-            workspace,
-            as_of,
-            given,
-            stopwatch,
-            had_time: None,
-            name,
-            named,
-            fields,
-            has_items,
-        })
+        Ok(Self { card, reader, workspace, as_of, given, stopwatch, name, named, fields, has_items })
     }
 
     /// Returns the scorecard.
@@ -241,10 +227,9 @@ impl Engine {
     }
 
     /// Sets what a record says of the circumstances of its verdict, so that the same evidence gives the same bytes: the moment,
-    /// in the spelling of the record, and whether there was time to embed a text.
+    /// in the spelling of the record.
     pub fn set_circumstances_of(&mut self, record: &Record) {
         self.set_as_of_written(record.document().as_of());
-        self.had_time = Some(record.document().cache_reading().is_none_or(|reading| reading.had_time()));
     }
 
     /// Sets the ids of the traces of the same subject that the next one corrects, and those these corrected: it is not compared
@@ -254,7 +239,7 @@ impl Engine {
     }
 
     /// Sets what an embedder elsewhere made of [`embedding_text`] of the next item; it counts for that item alone, and the record
-    /// names the model. A vector whose time ran out makes the novelty missing, and the record says so.
+    /// names the model.
     pub fn set_vector(&mut self, vector: Option<HandedVector>) {
         self.reader.set_vector(vector);
     }
@@ -361,7 +346,7 @@ impl Engine {
         if let Some(stopwatch) = &mut self.stopwatch {
             stopwatch.start();
         }
-        let mut watch = EngineWatch { stopwatch: self.stopwatch.as_mut(), had_time: self.had_time };
+        let mut watch = |stage| self.stopwatch.iter_mut().for_each(|stopwatch| stopwatch.ended(stage));
         let read = self.reader.read_watched(name, bytes, &mut watch);
         let evidence = read.map_err(|problems| {
             let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();

@@ -39,6 +39,8 @@ karat_core::words! {
         InvalidOption = "invalid-option",
         /// There is nothing to answer with: no item, or none that meets the conditions.
         NoItems = "no-items",
+        /// There are items, and no score among them that counts.
+        NothingCounts = "nothing-counts",
         /// A file could not be read.
         Unreadable = "unreadable",
     }

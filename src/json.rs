@@ -21,7 +21,7 @@ use crate::answers::CheckOutcome;
 use crate::ask::answer::{invalid, subject};
 use crate::ask::compare::{Asked, of_sides};
 use crate::ask::leaderboard::kept;
-use crate::ask::{Compare, Confidence, Fields, Items, Leaderboard, level, points};
+use crate::ask::{Compare, Draws, Fields, Items, Leaderboard, level, points};
 use crate::card::CompiledCard;
 use crate::cards::library;
 use crate::document::what_if;
@@ -72,12 +72,16 @@ struct BoardSettings {
     attempts: Option<u32>,
     pass: Option<Value>,
     robustness: bool,
+    draws: Option<u32>,
+    seed: Option<u64>,
 }
 
 const ITEMS: [&str; 7] = ["subject_field", "task_field", "rename", "where", "since", "until", "as_of"];
-const SURE: [&str; 3] = ["level", "resamples", "seed"];
-const BOARD: [&str; 10] =
-    ["card", "by", "with", "sort", "group_by", "method", "min_tasks", "attempts", "pass", "robustness"];
+const SURE: [&str; 1] = ["level"];
+const BOARD: [&str; 12] = [
+    "card", "by", "with", "sort", "group_by", "method", "min_tasks", "attempts", "pass", "robustness",
+    "draws", "seed",
+];
 const COMPARE: [&str; 6] = ["first", "second", "card", "fail_if_worse", "strict", "pass"];
 const RATE: [&str; 15] = [
     "system", "columns", "set", "arena", "holdout", "by", "judge", "people", "rename", "skip", "component",
@@ -115,8 +119,11 @@ fn leaderboard(asking: &Asking) -> Result<Vec<u8>, Error> {
     let more: BoardSettings = asking.settings(&known)?;
     let pass = more.pass.as_ref().map(|points| decimal("pass", points)).transpose()?;
     let ask: Leaderboard = asking.settings(&known)?;
-    let ask = Leaderboard { attempts: more.attempts, pass, robustness: more.robustness, ..ask };
-    within(&ask.sure.confidence)?;
+    let usual = Draws::default();
+    let weights = Draws { draws: more.draws.unwrap_or(usual.draws), seed: more.seed.unwrap_or(usual.seed) };
+    let ask = Leaderboard { attempts: more.attempts, pass, robustness: more.robustness, weights, ..ask };
+    within(ask.sure.confidence.level)?;
+    number_of("draws", ask.weights.draws.into())?;
     if ask.attempts.is_some_and(|most| !(1..=100).contains(&most)) {
         return Err(invalid("`attempts` is outside of 1 to 100"));
     }
@@ -137,7 +144,7 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
     let (fail_if_worse, pass) = (points("fail_if_worse")?, points("pass")?);
     asking.refuse_unknown(&known)?;
     let ask = Compare { fail_if_worse, pass, ..parsed(settings)? };
-    within(&ask.sure.confidence)?;
+    within(ask.sure.confidence.level)?;
     if ask.strict && fail_if_worse.is_none() {
         return Err(invalid("`strict` needs `fail_if_worse`").hint("fail_if_worse: 0"));
     }
@@ -215,11 +222,8 @@ fn rate(asking: &Asking) -> Result<Vec<u8>, Error> {
     }
     let question: Question = parsed(asking.settings.clone())?;
     question.check(false)?;
-    within(&Confidence {
-        level: question.level,
-        resamples: u32::try_from(question.resamples).unwrap_or(u32::MAX),
-        seed: 1,
-    })?;
+    within(question.level)?;
+    number_of("resamples", question.resamples)?;
     let mut reader = MatchReader::new(&question)?;
     let wanted = reader.wanted();
     for file in &asking.files {
@@ -303,11 +307,15 @@ fn decimal(key: &str, value: &Value) -> Result<Decimal, Error> {
 }
 
 /// Refuses what the flags refuse before a question is asked.
-fn within(asked: &Confidence) -> Result<(), Error> {
-    level(&asked.level.to_string()).map_err(|why| invalid(format!("`level` is `{}`: {why}", asked.level)))?;
-    match asked.resamples {
+fn within(asked: f64) -> Result<(), Error> {
+    level(&asked.to_string()).map_err(|why| invalid(format!("`level` is `{asked}`: {why}")))?;
+    Ok(())
+}
+
+fn number_of(key: &str, found: u64) -> Result<(), Error> {
+    match found {
         1..=1_000_000 => Ok(()),
-        other => Err(invalid(format!("`resamples` is `{other}`, expected 1 to 1,000,000"))),
+        other => Err(invalid(format!("`{key}` is `{other}`, expected 1 to 1,000,000"))),
     }
 }
 

@@ -68,7 +68,7 @@ pub fn lacking(claim: &Record, has_cache: bool, has_embedder: bool) -> Option<Co
     let reading = claim.document().cache_reading()?;
     let what = if !has_cache {
         "its novelty was read against a cache of vectors, which is not given"
-    } else if reading.embedder.is_some() && reading.had_time() && !has_embedder {
+    } else if reading.embedder.is_some() && !has_embedder {
         "a model embedded its text, which is not given"
     } else {
         return None;

@@ -34,10 +34,10 @@ karat_core::words! {
     /// The method of a leaderboard.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LeaderboardMethod {
-        /// Bootstrap resamples of the tasks: intervals, rank ranges, letters for ties.
-        Bootstrap = "bootstrap",
-        /// Means, with intervals from the spread of the tasks and Student's t: for many subjects or records.
-        Student = "student",
+        /// Each pair of subjects is compared: intervals, rank ranges, letters for ties.
+        Pairs = "pairs",
+        /// Means with their intervals: for many subjects or records.
+        Means = "means",
         /// Means alone: the items are all there are, so that nothing is estimated.
         Census = "census",
     }
@@ -87,6 +87,8 @@ karat_core::words! {
         TooFewTasks = "too-few-tasks",
         /// It has no official score at this moment.
         NoOfficialScore = "no-official-score",
+        /// Items of it have no time, and its official score follows time or order.
+        WithoutTime = "without-time",
     }
 }
 

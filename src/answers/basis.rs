@@ -2,7 +2,7 @@
 
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::ENGINE_VERSION;
-use karat_stats::bootstrap;
+use karat_stats::estimate;
 use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
@@ -27,13 +27,9 @@ pub struct Basis {
     pub items: ItemsUsed,
     /// The moment to which the evidence behind means is decayed; null for scorecards without decay.
     pub decay: Option<DecayMoment>,
-    /// The confidence of intervals, rank ranges and comparisons; of no use in a census.
+    /// The confidence of each interval, and of all comparisons together; of no use in a census.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.95))]
     pub level: f64,
-    /// The number of bootstrap resamples; null if none are drawn.
-    pub resamples: Option<u32>,
-    /// The seed of the resamples; null if none are drawn.
-    pub seed: Option<u64>,
     /// The treatment of outcomes that are neither success nor failure.
     pub outcomes: OutcomePolicy,
     /// The origin of each of these choices.
@@ -179,8 +175,6 @@ impl Basis {
             items: ItemsUsed::of(rows),
             decay: rows.decay,
             level: settings.level,
-            resamples: (!settings.is_census).then_some(settings.plan.draws),
-            seed: (!settings.is_census).then_some(settings.plan.seed),
             outcomes: settings.policy.into(),
             outcome_sources: settings.sources.into(),
         }
@@ -264,8 +258,8 @@ impl From<outcome::OutcomeCounts> for OutcomeCounts {
     }
 }
 
-impl From<&bootstrap::Estimate> for Estimate {
-    fn from(found: &bootstrap::Estimate) -> Self {
+impl From<&estimate::Estimate> for Estimate {
+    fn from(found: &estimate::Estimate) -> Self {
         let interval = found.interval.as_ref();
         Self {
             mean: share(found.mean),

@@ -111,20 +111,25 @@ pub struct Gate {
     pub margin: f64,
     /// True if it must be shown that it is not worse by the margin.
     pub strict: bool,
-    /// The confidence of this comparison; higher where several are made, so that all together are wrong no more often.
+    /// The confidence of this comparison; higher where several are made, so that all together are wrong no more often (Holm).
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
     pub level: f64,
     /// The mean difference in points, second minus first: below 0 the second is worse.
     pub difference: f64,
-    /// The lower end of its interval at this confidence; null for a single task.
+    /// The lower end of its interval at this confidence; of a strict gate that does not find it worse the bound of a difference of
+    /// which nothing is assumed. Null for a single task.
     pub low: Option<f64>,
-    /// The upper end of its interval at this confidence; null for a single task.
+    /// The upper end of the same; null for a single task.
     pub high: Option<f64>,
-    /// The finding.
+    /// The finding without the results that are missing; open if it would be another with the worst that they can be.
     pub finding: GateChange,
+    /// The number of results that the second lacks at tasks at which the first has them.
+    pub missing_results: u64,
+    /// The number of these that would settle it if they were as good as those of the first; null where it is settled.
+    pub results_needed: Option<u64>,
     /// True if the second passes.
     pub passed: bool,
-    /// The number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
+    /// About the number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
     /// margin.
     pub tasks_needed: Option<u64>,
 }
@@ -218,8 +223,10 @@ impl Gate {
             low: found.interval.map(|(_, high)| turned(high)),
             high: found.interval.map(|(low, _)| turned(low)),
             finding: found.change,
-            passed: found.is_passed(),
-            tasks_needed: score.tasks_needed(margin, found.level, POWER).ok().flatten(),
+            missing_results: found.lacking as u64,
+            results_needed: found.lacking_needed.map(|needed| needed as u64),
+            passed: found.is_passed,
+            tasks_needed: score.tasks_not_worse(margin, found.level, POWER).ok().flatten(),
         }
     }
 }

@@ -150,8 +150,8 @@ pub struct Difference {
     pub only_first_tasks: u64,
     /// Tasks that only the second has; they are left out.
     pub only_second_tasks: u64,
-    /// True if enough tasks differ for any result to show a difference at this level.
-    pub enough_tasks: bool,
+    /// The confidence of verdict and interval; higher for the scores of several pairs, which are judged together (Holm).
+    pub level: f64,
     /// The subject that is ahead, if one is.
     pub verdict: ComparisonVerdict,
 }
@@ -224,7 +224,7 @@ impl Difference {
             worse_tasks: found.first_ahead_tasks as u64,
             only_first_tasks: found.only_first_tasks as u64,
             only_second_tasks: found.only_second_tasks as u64,
-            enough_tasks: found.enough_tasks,
+            level: share(found.level),
             verdict: found.verdict,
         }
     }

@@ -40,6 +40,8 @@ pub struct OfficialScore {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HeldScore {
+    /// SHA-256 of the score, its time and its cause, and of the evidence since the official score: a decision names it as `seen`.
+    pub digest: String,
     /// The score in points.
     pub points: i64,
     /// The time of the score.
@@ -120,7 +122,7 @@ pub struct ScoreChange {
     pub before: Option<i64>,
     /// The new score in points.
     pub after: i64,
-    /// The cause: `evaluation`, `weights`, `gate` or `decay`.
+    /// The cause: `evaluation`, `weights` or `gate`.
     pub cause: String,
     /// True if the change exceeds the limit for one change, 200 points if the scorecard does not say otherwise.
     pub was_anomalous: bool,
@@ -196,6 +198,7 @@ impl Review {
                 since: written(official.since_seconds),
             }),
             held: history.held.as_ref().map(|held| HeldScore {
+                digest: held.candidate.digest().to_string(),
                 points: held.candidate.points,
                 time: written(held.candidate.at_seconds),
                 cause: held.candidate.cause.clone(),
@@ -253,7 +256,10 @@ impl From<&review::Transition> for ReviewTransition {
 
 #[cfg(test)]
 mod tests {
-    use karat_standing::review::{Candidate, Decision, Event, History, ReviewRules, ReviewVerdict};
+    use karat_core::facts::Digest;
+    use karat_standing::review::{
+        Basis, Candidate, Decision, Event, History, ReviewRules, ReviewVerdict, Seen,
+    };
 
     use super::*;
 
@@ -263,7 +269,16 @@ mod tests {
         let rules = ReviewRules { approvals: 2, ..ReviewRules::default() };
         let scored = |at_seconds, points| {
             let (runner, cause) = (String::from("lab"), String::from("evaluation"));
-            Event::Scored(Candidate { at_seconds, points, is_into_top: false, runner, cause })
+            let (evidence, basis) = (Digest::of(b""), Basis::default());
+            Event::Scored(Candidate {
+                at_seconds,
+                points,
+                is_into_top: false,
+                runner,
+                cause,
+                evidence,
+                basis,
+            })
         };
         let approved = |at_seconds, reviewer: &str| {
             let (reviewer, reason) = (reviewer.to_owned(), String::from("seen"));
@@ -272,6 +287,7 @@ mod tests {
                 reviewer,
                 verdict: ReviewVerdict::Approve,
                 reason,
+                seen: Seen::Any,
                 evidence: vec![],
             })
         };

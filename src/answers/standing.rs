@@ -147,10 +147,6 @@ pub struct StandingInterval {
     pub method: IntervalMethod,
     /// The number of tasks.
     pub tasks: u64,
-    /// The number of bootstrap resamples.
-    pub resamples: u32,
-    /// The seed of the resamples.
-    pub seed: u64,
 }
 
 /// The effect of the gate on a score.
@@ -177,8 +173,8 @@ pub struct StandingItems {
     pub seen: u64,
     /// The number of items that count now.
     pub in_window: u64,
-    /// The number of tasks of the items that count now; 0 unless the score is the mean over a window, in which items count
-    /// alike and not tasks.
+    /// The number of tasks of the items that count now; 0 unless the score is the mean over a window. Tasks count alike in a
+    /// window that holds everything, and items in any other.
     #[serde(default)]
     pub distinct_tasks: u64,
     /// The number of items of the task that most of them are of; 0 unless the score is the mean over a window.
@@ -199,7 +195,7 @@ pub struct StandingItems {
     pub first: Option<String>,
     /// The time of the newest item that counts.
     pub last: Option<String>,
-    /// The ids of the items left out because they have no time and others have one.
+    /// The ids of the items without a time under a scorecard that follows time or order: the subject has no score for them.
     pub without_time: Vec<String>,
     /// True if items are ordered by id, because no item has a time.
     pub by_id: bool,
@@ -411,13 +407,12 @@ impl Standing {
         let rules = card.standing.as_ref();
         let facts = &standing.facts;
         let window = standing.window.iter().filter_map(|place| answer.rows.rows.get(*place));
-        let by_id = answer.standings.by_id;
         // A review is of whole points.
         let is_whole = standing.review.is_some();
         let ungated = standing.ungated.filter(|_| !is_whole);
         let of_moment = |point: &Point| point.score.filter(|_| !is_whole).map(|it| it.publish(card.scale));
         let history = standing.history.iter().map(|point| HistoryPoint {
-            time: (!by_id).then(|| written(point.at_seconds)),
+            time: (!standing.is_untimed).then(|| written(point.at_seconds)),
             points: point.points.map(|points| in_points(points, of_moment(point))),
             official: point.canonical.map(|points| in_points(points, of_moment(point))),
             score: point.score.map(|score| of_scale(score.to_f64())),
@@ -447,8 +442,6 @@ impl Standing {
                     level: interval.level,
                     method: interval.method,
                     tasks: found.tasks as u64,
-                    resamples: found.draws,
-                    seed: found.seed,
                 })
             }),
             gate: standing.gated.map(|gated| GateEffect {

@@ -6,9 +6,8 @@ use karat_core::diagnostic::nearest;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::Plan;
 
-use super::{Confidence, Sure};
+use super::Sure;
 use crate::cards::{CardText, check, released, unknown};
 use crate::error::{Code, Error};
 use crate::leaderboard::attempts::Pass;
@@ -43,15 +42,9 @@ pub fn card_of<'r>(rows: &'r Rows) -> Result<Option<Cow<'r, Scorecard>>, Error> 
 
 /// Returns the settings that every answer has.
 pub fn settings(sure: &Sure, by: By, rows: &Rows) -> Settings {
-    let mut settings =
-        Settings { by, level: sure.confidence.level, plan: plan(&sure.confidence), ..Settings::usual(rows) };
+    let mut settings = Settings { by, level: sure.confidence.level, ..Settings::usual(rows) };
     sure.counts.iter().for_each(|&(outcome, treatment)| settings.treat(outcome, treatment));
     settings
-}
-
-/// Returns the plan of the resamples.
-pub fn plan(asked: &Confidence) -> Plan {
-    Plan { draws: asked.resamples, seed: asked.seed }
 }
 
 /// Returns the condition for a pass: at these points and above, or by the outcome.
@@ -102,21 +95,14 @@ pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
 
 /// Returns the refusal of the statistics on `rows`, for a person.
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
-    let refusal = invalid(error.to_string());
+    let code = match error {
+        StatisticsError::TooFew { .. } => Code::NothingCounts,
+        _ => Code::InvalidOption,
+    };
+    let refusal = Error::new(code, error.to_string());
     match error {
-        &StatisticsError::UsableDraws { subject, found, made, needed } => {
-            let name = rows.subjects.get(subject).map_or("", String::as_str);
-            let more = u64::from(made).saturating_mul(needed.into()).div_ceil(found.max(1).into());
-            invalid(format!(
-                "of {made} resamples of tasks {found} have a task of `{}`, and {needed} must, as it has only some \
-                 of the tasks",
-                clean(name)
-            ))
-            .hint(format!("give more with --resamples, about {more}, or a lower --level"))
-        }
-        StatisticsError::Draws { .. } => refusal.hint("give more with --resamples, or a lower --level"),
         StatisticsError::TooMany { .. } => {
-            refusal.hint("give fewer with --resamples, or fewer items with --where")
+            refusal.hint("give fewer with --draws, or fewer items with --where")
         }
         StatisticsError::TooFew { .. } => gaps(rows)
             .into_iter()

@@ -82,27 +82,19 @@ struct Compared<'r> {
     gate: Option<Gate>,
 }
 
-/// The most pairs whose resamples are held at once, and the most means of resamples where that is fewer.
-const TOGETHER: usize = 16;
-const MEANS_HELD: usize = 4_000_000;
-
 impl Compared<'_> {
     /// Compares the subjects of each pair, and asks the gate.
     fn each(&self, pairs: &[(usize, usize)]) -> Result<Vec<ComparedPair>, Error> {
-        let mut answers = Vec::with_capacity(pairs.len());
-        let each = (self.rows.dimensions.len() + 1).saturating_mul(self.settings.plan.draws as usize);
-        for some in pairs.chunks((MEANS_HELD / each.max(1)).clamp(1, TOGETHER)) {
-            let compared = Pair::each(self.rows, some, self.pass, self.settings).into_iter().zip(some);
-            let compared = compared.map(|(pair, names)| pair.map_err(|error| self.refused(names.0, &error)));
-            let compared: Vec<Pair> = compared.collect::<Result<_, _>>()?;
-            let judge = |gate: Gate| gate.judge(&compared, pairs.len(), self.settings);
-            let mut judged = self.gate.into_iter().flat_map(judge);
-            for pair in &compared {
-                let found = judged.next().transpose().map_err(|error| self.refused(pair.first, &error))?;
-                answers.push(ComparedPair::new(self.rows, pair, found.as_ref(), self.settings));
-            }
-        }
-        Ok(answers)
+        let compared = Pair::each(self.rows, pairs, self.pass, self.settings).into_iter().zip(pairs);
+        let compared = compared.map(|(pair, names)| pair.map_err(|error| self.refused(names.0, &error)));
+        let compared: Vec<Pair> = compared.collect::<Result<_, _>>()?;
+        let judged = self.gate.map(|gate| gate.judge(self.rows, &compared, self.settings));
+        let mut judged = judged.into_iter().flatten();
+        let answer = |pair: &Pair| {
+            let found = judged.next().transpose().map_err(|error| self.refused(pair.first, &error))?;
+            Ok(ComparedPair::new(self.rows, pair, found.as_ref(), self.settings))
+        };
+        compared.iter().map(answer).collect()
     }
 
     fn refused(&self, first: usize, error: &StatisticsError) -> Error {

@@ -7,8 +7,9 @@ use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 
+use super::Draws;
 use super::Leaderboard as AskedBoard;
-use super::answer::{card_of, invalid, pass, plan, refused, settings as usual, unknown_key};
+use super::answer::{card_of, invalid, pass, refused, settings as usual, unknown_key};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
@@ -24,6 +25,7 @@ use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
 use crate::rows::Rows;
 use crate::standing::events::Events;
+use crate::standing::notes::UNTIMED;
 use crate::text::clean;
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
@@ -48,15 +50,15 @@ pub struct Door<'a> {
     pub card: Option<&'a Scorecard>,
     /// True if the items are a part of all by more than the question says.
     pub is_part: bool,
-    /// True if the answer is used for more, which needs resamples.
-    pub needs_resamples: bool,
+    /// True if the answer is used for more, which needs the values of dimensions.
+    pub needs_dimensions: bool,
     /// The rows to return.
     pub page: Page,
 }
 
 impl Default for Door<'_> {
     fn default() -> Self {
-        Self { card: None, is_part: false, needs_resamples: false, page: Page::ALL }
+        Self { card: None, is_part: false, needs_dimensions: false, page: Page::ALL }
     }
 }
 
@@ -105,21 +107,21 @@ fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<B
     Ok(Some(By::Fact))
 }
 
-/// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
+/// Returns the method asked for, or the one for the number of items. Options that need more than means choose the comparison of pairs.
 fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMethod, Error> {
     let needs = [
         ("--attempts", ask.attempts.is_some()),
         ("--robustness", ask.robustness),
-        ("--fail-under of a dimension", door.needs_resamples),
+        ("--fail-under of a dimension", door.needs_dimensions),
     ];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
     match (ask.method.or(ask.census.then_some(LeaderboardMethod::Census)), needs) {
-        (Some(LeaderboardMethod::Student), Some(name)) => {
-            Err(invalid(format!("{name} needs resamples, and --method student draws none"))
-                .hint("leave out --method, or give --method bootstrap"))
+        (Some(LeaderboardMethod::Means), Some(name)) => {
+            Err(invalid(format!("{name} needs more than --method means computes"))
+                .hint("leave out --method, or give --method pairs"))
         }
         (Some(method), _) => Ok(method),
-        (None, Some(_)) => Ok(LeaderboardMethod::Bootstrap),
+        (None, Some(_)) => Ok(LeaderboardMethod::Pairs),
         (None, None) => Ok(method_of_size(rows.subjects.len(), rows.rows.len())),
     }
 }
@@ -129,7 +131,8 @@ fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
         Some(most) => Some(Attempts { most, pass: pass(ask.pass, rows.scale)? }),
         None => None,
     };
-    Ok(Settings { attempts, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
+    let Draws { draws, seed } = ask.weights;
+    Ok(Settings { attempts, draws, seed, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
 }
 
 /// The basis of ranks, as far as question and scorecard say it.
@@ -195,8 +198,8 @@ fn by(
         (Base::Official, Some(card)) => {
             let as_of = ask.items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
             let as_of = as_of.unwrap_or(Timestamp { milliseconds: 0 });
-            let interval = Interval { plan: plan(&ask.sure.confidence), level: ask.sure.confidence.level };
-            let interval = (method == LeaderboardMethod::Bootstrap).then_some(interval);
+            let interval = Interval { level: ask.sure.confidence.level };
+            let interval = (method == LeaderboardMethod::Pairs).then_some(interval);
             match Officials::new(rows, &card, events, as_of, interval) {
                 Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
                 Err(error) if rows.newest().is_none() && ask.by.is_none() => {
@@ -243,6 +246,9 @@ fn leaderboards(
         };
         let ranked = ranked.map_err(|error| {
             let error = refused(&error, rows);
+            let is_untimed = officials.as_ref().is_some_and(|it| !it.untimed.is_empty());
+            let error =
+                if is_untimed { error.hint(format!("no official score, as {UNTIMED}")) } else { error };
             let error = match ask.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
                     let (field, value) = (clean(field), clean(value));

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::leaderboard::resamples;
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Place, Row, Table, about};
 use crate::answers::basis::Basis;
 use crate::answers::changes::{ItemAt, TaskAttempts, TaskChange};
@@ -89,7 +88,7 @@ fn source(basis: &Basis, pairs: &[ComparedPair]) -> String {
     let is_of_cases = |pair: &ComparedPair| pair.difference.estimate.method == Some(IntervalMethod::Wilson);
     let source = match !pairs.is_empty() && pairs.iter().all(is_of_cases) {
         true => String::from("intervals from the cases behind each result (Newcombe)"),
-        false => resamples(basis),
+        false => String::from("intervals by turning the signs of the differences of tasks"),
     };
     format!("{}; {source}", basis.card_names().join(", "))
 }
@@ -126,7 +125,8 @@ fn case(basis: &Basis, pair: &ComparedPair, view: &View<'_>) -> Case {
     };
     let estimate = &pair.difference.estimate;
     let writing = Writing::points(basis.scale);
-    let ends = |(low, high): (f64, f64)| format!("{} to {}", writing.signed(low), writing.signed(high));
+    let ends =
+        |(low, high): (f64, f64)| format!("{} to {}", writing.signed_end(low), writing.signed_end(high));
     let difference = format!(
         "difference {}, {} interval {} over {}",
         writing.signed(estimate.mean),
@@ -261,14 +261,8 @@ fn notes(pair: &ComparedPair, scale: u32) -> Vec<String> {
 
 /// Returns the note if no result could have shown a difference.
 fn few_tasks(found: &Difference) -> Option<String> {
-    let text = match found.verdict {
-        ComparisonVerdict::TooFewSharedTasks => {
-            "too few shared tasks to compare: no result there could show a difference"
-        }
-        _ if !found.enough_tasks => "too few tasks differ to show anything at this level",
-        _ => return None,
-    };
-    Some(text.to_owned())
+    (found.verdict == ComparisonVerdict::TooFewSharedTasks)
+        .then(|| String::from("too few shared tasks to compare: no result there could show a difference"))
 }
 
 /// Returns what the tasks of a comparison without a verdict can show.

@@ -112,7 +112,7 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
     let mut line =
         format!("{} of {}", count(size(items.count), "item"), count(size(items.subjects), "subject"));
     if has_intervals {
-        line.push_str(&format!("; {} intervals from {}", percent(basis.level), resamples(basis)));
+        line.push_str(&format!("; {} intervals (Gaffke)", percent(basis.level)));
     }
     for (number, what) in [(items.left_out, "left out"), (items.repeated, "given again, which count once")] {
         if let Some(number) = number.filter(|number| *number > 0) {
@@ -120,14 +120,6 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
         }
     }
     line
-}
-
-/// Returns the source of intervals.
-pub fn resamples(basis: &Basis) -> String {
-    match basis.resamples.zip(basis.seed) {
-        Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
-        None => String::from("the spread of tasks (Student)"),
-    }
 }
 
 /// The columns of all leaderboards of an answer: programs see the same ones in each.
@@ -169,7 +161,6 @@ impl Columns {
             Column::text("tier").wide().shown_if(has_tiers),
             Column::new("mean", interval),
             Column::text("bounds").shown_if(any(&|row| row.bounds.is_some())),
-            Column::new("chance_of_rank_1", Kind::Share).shown_if(any(&|row| row.chance_of_rank_1.is_some())),
             Column::number("tasks"),
             Column::number("items").hidden(),
         ];
@@ -180,13 +171,10 @@ impl Columns {
         let at = board.as_of.as_ref().map_or_else(String::new, |as_of| format!(" at {as_of}"));
         let caption = match method {
             _ if is_official => format!("Subjects by official score{at}"),
-            LeaderboardMethod::Bootstrap if board.letters.is_some() => {
+            LeaderboardMethod::Pairs if board.letters.is_some() => {
                 String::from("Subjects by rank; two that share a letter are not separated by a comparison")
             }
-            LeaderboardMethod::Bootstrap | LeaderboardMethod::Census => String::from("Subjects by mean"),
-            LeaderboardMethod::Student => {
-                String::from("Subjects by mean; the ranks are those that the intervals leave open")
-            }
+            _ => String::from("Subjects by mean"),
         };
         let rows = board.rows.iter().map(|row| self.row(basis, board, row).into()).collect();
         Table { is_list: true, is_titled: true, ..Table::new(caption, columns, rows) }
@@ -208,7 +196,6 @@ impl Columns {
             Cell::of_text(official.and_then(|it| it.tier.clone())),
             Cell::interval(mean.map(|it| it.mean), mean.and_then(Estimate::interval), writing, false),
             Cell::of_text(bounds),
-            Cell::of_share(row.chance_of_rank_1),
             Cell::Count(row.tasks),
             Cell::Count(row.items),
         ];

@@ -29,7 +29,7 @@ pub use diff::diff;
 pub use explanation::{Proof, account, breakdown, explanation};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
-pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard, resamples};
+pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard};
 pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;
@@ -252,6 +252,12 @@ impl Span {
     pub fn number(&self, number: f64) -> String {
         let share = number / self.writing.value(1.0);
         if self.is_signed { self.writing.signed(share) } else { self.writing.number(share) }
+    }
+
+    /// Returns an end as people read it.
+    pub fn end(&self, end: f64) -> String {
+        let share = end / self.writing.value(1.0);
+        if self.is_signed { self.writing.signed_end(share) } else { self.writing.number(share) }
     }
 }
 
@@ -594,10 +600,6 @@ pub fn about(basis: &Basis) -> Vec<(String, String)> {
         row("items", digest.clone());
     }
     row("level", basis.level.to_string());
-    if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
-        row("resamples", resamples.to_string());
-        row("seed", seed.to_string());
-    }
     row("engine", basis.engine.clone());
     about
 }

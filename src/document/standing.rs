@@ -19,7 +19,6 @@ use crate::leaderboard::Settings;
 use crate::look_alikes;
 use crate::number::cut;
 use crate::rows::Rows;
-use crate::standing::notes::untimed;
 use crate::standing::{Answer, tasks as of_tasks, written};
 use crate::text::{Tone, count};
 
@@ -30,11 +29,7 @@ const DAY_SECONDS: f64 = 86_400.0;
 /// Returns the document of the standings `shown`; of one that was asked for by name in full.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) -> Document {
     let all: Vec<Standing> = shown.iter().map(|it| Standing::new(answer, it)).collect();
-    let settings = Settings {
-        level: answer.interval.level,
-        plan: answer.interval.plan,
-        ..Settings::usual_for(Some(answer.card))
-    };
+    let settings = Settings { level: answer.interval.level, ..Settings::usual_for(Some(answer.card)) };
     // A standing decays its evidence to its own moment.
     let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
     let mut document = standings(&all, &[]);
@@ -88,9 +83,7 @@ fn given(answer: &Answer<'_>, settings: &Settings) -> String {
     let mut line =
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
-        let (level, plan) = (percent(settings.level), &settings.plan);
-        let _ =
-            write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
+        let _ = write!(line, "; {} intervals (Gaffke)", percent(settings.level));
     }
     line.push_str(&left_out(rows, standings.after));
     if standings.by_id {
@@ -300,7 +293,7 @@ fn score(standing: &Standing, parts: &mut Detail) {
         );
     }
     if let Some(it) = &standing.interval {
-        let how = format!("{}, {} resamples of tasks, seed {}", percent(it.level), it.resamples, it.seed);
+        let how = format!("{}, {} tasks", percent(it.level), it.tasks);
         let ends = Writing::points(standing.scale).ends(Some((it.low, it.high)));
         parts.note(Tone::Plain, format!("{ends} points ({how})"));
     }
@@ -362,6 +355,7 @@ fn review(standing: &Standing, parts: &mut Detail) {
             Tone::Care,
             format!("{} points of {} are held, {why}; decide by {}", held.points, held.time, held.deadline),
         );
+        parts.note(Tone::Plain, format!("a decision names it: \"seen\": \"{}\"", held.digest));
     } else {
         parts.note(Tone::Plain, "no score is held");
     }
@@ -479,7 +473,17 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
             let line = lines.next_back()?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };
-        let points = standing.history.iter().map(|point| Point {
+        // The history ends with what happened last, and the line with what is left of it now.
+        let now = karat_standing::stand::Point {
+            at_seconds: answer.as_of.seconds(),
+            points: standing.gated.map(|gated| gated.points),
+            canonical: standing.points,
+            score: standing.score,
+            tier: None,
+        };
+        let is_later = |last: &karat_standing::stand::Point| last.at_seconds < now.at_seconds;
+        let now = standing.history.last().is_some_and(is_later).then_some(&now);
+        let points = standing.history.iter().chain(now).map(|point| Point {
             time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
             // Without a review, the official score is the score itself, unless a gate capped it.
@@ -627,6 +631,9 @@ fn notes_on_tasks(answer: &of_tasks::Answer<'_>) -> Vec<String> {
     if excluded > 0 {
         notes.push(format!("{} excluded because of the outcome", count(excluded as usize, "item")));
     }
-    notes.extend(untimed(answer.rows, &answer.standings.without_time));
+    let untimed = answer.standings.without_time.len();
+    if untimed > 0 {
+        notes.push(format!("{} left out for want of a time", count(untimed, "item")));
+    }
     notes
 }

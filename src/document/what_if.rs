@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use karat_core::number::Decimal;
 use karat_core::scorecard::{Dimension, Scorecard};
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
 use serde::{Deserialize, Serialize};
 
@@ -88,9 +87,8 @@ pub fn what_if(subjects: &Subjects, card: &Scorecard, wanted: &[Decimal]) -> Res
     let settings = Settings::usual_for(Some(card));
     // Each random weight ranks every subject.
     let draws = RANKED_MAX / subjects.means.subjects.len().max(1);
-    let draws = draws.clamp(DRAWS_MIN, settings.plan.draws as usize);
-    let plan = Plan { draws: draws as u32, ..settings.plan };
-    let found = WhatIf::new(&subjects.means, card, wanted, &Settings { plan, ..settings })?;
+    let draws = draws.clamp(DRAWS_MIN, settings.draws as usize);
+    let found = WhatIf::new(&subjects.means, card, wanted, &Settings { draws: draws as u32, ..settings })?;
     Ok(Tried {
         sentence: sentence(&subjects.means.subjects, &found),
         ranking: ranking(subjects, &found, Writing::of(card.scale.max)),

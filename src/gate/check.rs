@@ -6,7 +6,7 @@ use super::{ItemFloor, JudgedLeaderboard, Verdict, judge_comparison, judge_leade
 use crate::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use crate::answers::comparison::ComparisonAnswer;
 use crate::answers::leaderboard::floor::On;
-use crate::ask::answer::{card_of, invalid, plan};
+use crate::ask::answer::{card_of, invalid};
 use crate::ask::compare::of_sides;
 use crate::ask::{Compare, Confidence, Floor, Floors, Items, Leaderboard};
 use crate::error::{Error, Place};
@@ -185,8 +185,7 @@ fn official(least: Decimal, asked: &Items, rows: &Rows) -> Result<Verdict, Error
         return Err(invalid("a standing needs a moment").hint("--as-of 2026-01-31T12:00:00Z"));
     };
     let card = card_of(rows)?.ok_or_else(crate::standing::several_cards)?;
-    let (events, sure) = (Events::default(), Confidence::default());
-    let interval = Interval { plan: plan(&sure), level: sure.level };
+    let (events, interval) = (Events::default(), Interval { level: Confidence::default().level });
     let items = items::items(rows, &card, &events)?;
     let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;

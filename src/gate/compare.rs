@@ -21,13 +21,8 @@ pub fn judge(answer: &ComparisonAnswer, margin: Decimal, scale: Scale) -> Verdic
     verdict.add(Status::Worse, lines(|finding| finding == GateChange::Worse));
     verdict.add(Status::Inconclusive, lines(|finding| finding != GateChange::Worse));
     let gone = answer.gone().iter();
-    let gone: Vec<String> =
-        gone.map(|name| format!("`{}` is only in the first, so no gate judges it", short(name))).collect();
-    if pairs.iter().any(|pair| pair.gate.is_some_and(|gate| gate.strict)) {
-        verdict.add(Status::Inconclusive, gone);
-    } else {
-        gone.into_iter().for_each(|line| verdict.warn(line));
-    }
+    let gone = gone.map(|name| format!("`{}` is only in the first, so nothing of it is shown", short(name)));
+    verdict.add(Status::Inconclusive, gone.collect());
     // The sentence of a gate that is undecided names what is gone.
     let is_named = |gate: &Gate| !gate.passed && gate.finding != GateChange::Worse;
     let others = pairs.iter().filter(|pair| !pair.gate.as_ref().is_some_and(is_named));
@@ -42,6 +37,11 @@ fn points(points: f64, scale: u32) -> String {
     if scale == 1 { number } else { format!("{number} points") }
 }
 
+/// Counts things.
+fn counted(number: u64, of: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), of)
+}
+
 /// Formats the margin, which may be finer than scores are shown.
 fn margin(gate: &Gate, scale: u32) -> String {
     let number = (gate.margin * 1e6).round() / 1e6;
@@ -52,15 +52,15 @@ fn margin(gate: &Gate, scale: u32) -> String {
 pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let gate = pair.gate.filter(|gate| !gate.passed)?;
     let writing = Writing::points(scale);
-    let tasks = count(usize::try_from(pair.difference.estimate.tasks).unwrap_or(usize::MAX), "task");
+    let tasks = counted(pair.difference.estimate.tasks, "task");
     let interval = gate.low.zip(gate.high).map_or_else(
         || String::from("no interval"),
         |(low, high)| {
             format!(
                 "{} interval {} to {}",
                 percent(round(gate.level)),
-                writing.signed(low),
-                writing.signed(high)
+                writing.signed_end(low),
+                writing.signed_end(high)
             )
         },
     );
@@ -78,9 +78,13 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
             points(gate.difference, scale)
         ));
     }
-    if gate.finding == GateChange::NotWorse {
-        let missing = missing(pair)?;
-        return Some(format!("it is not shown that `{who}` is not worse than {than}: {missing}"));
+    if let Some(needed) = gate.results_needed {
+        let (results, tasks) = (counted(gate.missing_results, "result"), missing(pair).unwrap_or_default());
+        let them = if gate.missing_results == 1 { "it" } else { "them" };
+        return Some(format!(
+            "whether `{who}` is worse than {than} depends on {results} that it lacks: with the worst of {them} it would \
+             fail; {needed} as good as before would settle it; {tasks}"
+        ));
     }
     let gone = missing(pair).map_or_else(String::new, |missing| format!("; {missing}"));
     if pair.difference.verdict == ComparisonVerdict::TooFewSharedTasks {

@@ -35,8 +35,8 @@ pub fn judge_leaderboard(
     rows: &mut Rows,
     events: &Events,
 ) -> Result<JudgedLeaderboard, Error> {
-    let needs_resamples = asked_floors.all().any(|it| it.dimension.is_some());
-    let door = Door { needs_resamples, ..Door::default() };
+    let needs_dimensions = asked_floors.all().any(|it| it.dimension.is_some());
+    let door = Door { needs_dimensions, ..Door::default() };
     let (mut answer, settings) = ranked(ask, door, rows, events)?;
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
     let failing = failing(&floors(asked_floors, rows, settings.by)?, asked_floors, &answer);

@@ -124,21 +124,16 @@ pub(crate) fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
     gravest.or(failed.first().copied()).unwrap_or(Status::Passed)
 }
 
-/// Returns which items no official score at a moment has: those after it, and those without a time where others have one.
-pub(crate) fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
-    let about = |what: &str, is_meant: &dyn Fn(&Row) -> bool| {
-        let meant: Vec<&Row> = rows.rows.iter().filter(|row| is_meant(row)).collect();
-        let mut names: Vec<&str> =
-            meant.iter().map(|row| rows.subjects.get(row.subject).map_or("", String::as_str)).collect();
-        names.sort_unstable();
-        names.dedup();
-        let items = count(meant.len(), "item");
-        Some(format!("no official score has {items} {what}, of {}", named(&names)?))
-    };
-    let later = about(&format!("after {as_of}"), &|row| row.time().is_some_and(|time| time > as_of));
-    let is_by_time = rows.rows.iter().any(|row| row.time().is_some());
-    let untimed = about("without a time", &|row| row.time().is_none()).filter(|_| is_by_time);
-    later.into_iter().chain(untimed).collect()
+/// Returns which items no official score at a moment has, as they are after it.
+pub(crate) fn outside(rows: &Rows, as_of: Timestamp) -> Option<String> {
+    let later: Vec<&Row> =
+        rows.rows.iter().filter(|row| row.time().is_some_and(|time| time > as_of)).collect();
+    let mut names: Vec<&str> =
+        later.iter().map(|row| rows.subjects.get(row.subject).map_or("", String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let items = count(later.len(), "item");
+    Some(format!("no official score has {items} after {as_of}, of {}", named(&names)?))
 }
 
 /// Returns a warning if a number is so small on the scale of a card that a share of it is meant: above 0 and less than one in `part` of a point.

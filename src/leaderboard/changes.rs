@@ -10,6 +10,9 @@ use super::{By, Settings, run};
 use crate::rows::Rows;
 use crate::words::TaskChangeKind as ChangeKind;
 
+/// The seed of the splits of many attempts at a task.
+const SPLITS: u64 = 1;
+
 /// The tasks that both subjects have, by what became of them.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
@@ -25,6 +28,8 @@ pub struct Changes {
     pub missing: Vec<usize>,
     /// The tasks that both have, at which the second has fewer attempts that count than the first.
     pub fewer: Vec<usize>,
+    /// The number of attempts of the second that are missing at each of these tasks.
+    pub lacking: BTreeMap<usize, usize>,
 }
 
 /// A task at which two subjects differ.
@@ -108,19 +113,22 @@ impl Changes {
                 attempts.for_each(|side| side.attempts.push((at, value, passes)));
             }
         }
-        let is_missing =
-            |[first, second]: &[Side; 2]| !first.attempts.is_empty() && second.attempts.is_empty();
-        let missing = tasks.iter().filter(|(_, sides)| is_missing(sides)).map(|(task, _)| *task).collect();
-        let has_fewer =
-            |[first, second]: &[Side; 2]| (1..first.attempts.len()).contains(&second.attempts.len());
-        let fewer = tasks.iter().filter(|(_, sides)| has_fewer(sides)).map(|(task, _)| *task).collect();
+        let lacking: BTreeMap<usize, usize> = tasks
+            .iter()
+            .map(|(task, [first, second])| {
+                (*task, first.attempts.len().saturating_sub(second.attempts.len()))
+            })
+            .filter(|(_, lacking)| *lacking > 0)
+            .collect();
+        let has_none = |task: &&usize| tasks.get(task).is_some_and(|[_, second]| second.attempts.is_empty());
+        let (missing, fewer) = lacking.keys().partition(has_none);
         tasks.retain(|_, sides| sides.iter().all(|side| !side.attempts.is_empty()));
         let tests: Vec<Option<Permutation>> = tasks
             .values()
             .map(|[first, second]| {
                 let values =
                     |side: &Side| side.attempts.iter().map(|(_, value, _)| *value).collect::<Vec<_>>();
-                Permutation::of(&values(first), &values(second), settings.plan.seed)
+                Permutation::of(&values(first), &values(second), SPLITS)
             })
             .collect();
         let rate = 1.0 - settings.level;
@@ -128,6 +136,7 @@ impl Changes {
         let mut found = Self {
             tested: tests.iter().flatten().filter(|test| test.lowest <= rate).count(),
             missing,
+            lacking: lacking.clone(),
             fewer,
             ..Self::default()
         };

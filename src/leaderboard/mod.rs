@@ -1,6 +1,6 @@
 //! Leaderboards, computed from the scored items of many subjects.
 //!
-//! The ranking by bootstrap resamples is here; [`answers::leaderboard::method`](crate::answers::leaderboard::method) chooses
+//! The ranking with comparisons of all pairs is here; [`answers::leaderboard::method`](crate::answers::leaderboard::method) chooses
 //! between it and a faster one by size. `attempts` estimates the chances of repeated attempts, `pair` compares two
 //! subjects, `changes` lists the tasks between them that got worse or better, `stress` tests how the ranking depends on the scorecard, `what_if` ranks by other weights.
 //!
@@ -19,8 +19,8 @@ use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Score};
 use karat_core::scorecard::Scorecard;
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::{Draws, Ends, Estimate, Plan};
 use karat_stats::cases::{CaseResult, Cases};
+use karat_stats::estimate::Estimate;
 use karat_stats::leaderboard::Leaderboard;
 use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table_of};
 use karat_stats::table::{Observation, TaskTable};
@@ -28,9 +28,6 @@ use karat_stats::table::{Observation, TaskTable};
 use crate::rows::{Row, Rows};
 use crate::words::ChoiceSource;
 use attempts::{Attempts, AttemptsOf};
-
-/// The method by which the ends of intervals are computed from the resamples.
-pub(crate) const ENDS: Ends = Ends::BiasCorrectedAccelerated;
 
 /// The settings of a ranking.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +38,10 @@ pub struct Settings {
     pub policy: Policy,
     /// The confidence of intervals and comparisons.
     pub level: f64,
-    /// The number of resamples and their seed.
-    pub plan: Plan,
+    /// The number of sets of weights that a test of the ranks draws.
+    pub draws: u32,
+    /// The seed of these sets.
+    pub seed: u64,
     /// The evaluation of repeated attempts, if requested.
     pub attempts: Option<Attempts>,
     /// The fewest tasks that a subject needs for a rank.
@@ -54,13 +53,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Resamples, where no number is asked for.
-    pub const RESAMPLES: u32 = 1000;
+    /// Sets of weights, where no number is asked for.
+    pub const DRAWS: u32 = 1000;
     /// The confidence of intervals, where none is asked for.
     pub const LEVEL: f64 = 0.95;
 
-    /// Returns the settings where nothing is asked for: ranks by score, 95 % intervals from 1,000 resamples with seed 1, and
-    /// outcomes as the scorecard counts them.
+    /// Returns the settings where nothing is asked for: ranks by score, 95 % intervals, and outcomes as the scorecard counts
+    /// them.
     pub fn usual(rows: &Rows) -> Self {
         Self::usual_for(rows.scorers.first().map(|card| card.card()))
     }
@@ -76,7 +75,8 @@ impl Settings {
             by: By::Score,
             policy: standing.map_or_else(Policy::default, |standing| standing.outcomes),
             level: Self::LEVEL,
-            plan: Plan { draws: Self::RESAMPLES, seed: 1 },
+            draws: Self::DRAWS,
+            seed: 1,
             attempts: None,
             tasks_min: 1,
             sources: PolicySources {
@@ -137,7 +137,7 @@ impl By {
     }
 }
 
-/// Subjects ranked by bootstrap resamples of their tasks.
+/// Subjects ranked by their means, each pair compared.
 #[derive(Debug, Clone)]
 pub struct Ranking {
     /// The common property of the items; None if all are taken.
@@ -196,12 +196,12 @@ impl Ranking {
         if kept.tasks() == 0 {
             return Err(if all.tasks() == 0 { nothing_counts() } else { too_few_tasks() });
         }
+        let kept = kept.named(|task| rows.tasks.key(task));
         let cases = cases(taken.clone(), settings);
         let leaderboard = if settings.is_census {
             Leaderboard::of_census(&kept)
         } else {
-            let draws = Draws::new(&kept, settings.plan)?;
-            Leaderboard::with_cases(&draws, &cases, settings.level, ENDS)?
+            Leaderboard::new(&kept, &cases, settings.level)?
         };
         let unranked =
             (0..subjects).filter(|&it| counts.get(it).is_some_and(|&items| items > 0) && !is_ranked(it));
@@ -228,8 +228,7 @@ impl Ranking {
     }
 }
 
-/// Returns the mean values of each subject with their intervals, by dimension. All dimensions use the same plan and so
-/// share their resamples.
+/// Returns the mean values of each subject with their intervals, by dimension.
 fn profiles<'r>(
     rows: &Rows,
     taken: impl Iterator<Item = (&'r Row, usize)> + Clone,
@@ -256,14 +255,13 @@ fn estimates(
     if settings.is_census || table.tasks() == 0 {
         return Ok(subjects.map(|subject| Estimate::of_census(table, subject)).collect());
     }
-    let draws = Draws::new(table, settings.plan)?;
     let estimate = |subject| {
         if table.tasks_of(subject) == 0 {
             return Ok(None);
         }
-        let found = draws.estimate(subject, settings.level, ENDS)?;
+        let found = Estimate::new(table, subject, settings.level)?;
         let own = cases.estimate(subject, settings.level)?;
-        Ok(Some(own.map_or(found.clone(), |own| Estimate { interval: own.interval, ..found })))
+        Ok(Some(own.map_or(found, |own| Estimate { interval: Some(own.interval), ..found })))
     };
     subjects.map(estimate).collect()
 }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::{Draws, Estimate};
-use karat_stats::cases::Cases;
-use karat_stats::compare::{ComparisonVerdict, Difference, Differences, NOTHING_SHARED, Pairs};
-use karat_stats::outcome::{Run, table};
-use karat_stats::table::TaskTable;
+use karat_stats::cases::{CaseResult, Cases};
+use karat_stats::compare::{
+    ComparisonVerdict, Difference, Differences, NOTHING_SHARED, Pairs, Test, together,
+};
+use karat_stats::outcome::Run;
+use karat_stats::table::{Observation, TaskTable};
 
 use super::attempts::Pass;
 use super::changes::Changes;
-use super::{By, Settings, cases, cases_of_dimension, readings, run};
+use super::{By, Settings, case_result, cases_of_dimension, readings, run};
 use crate::rows::{Row, Rows};
 
 /// The comparison of two subjects.
@@ -31,7 +32,7 @@ pub struct Pair {
     pub passes: Option<Passes>,
     /// The tasks at which the second does worse or better than the first.
     pub changes: Changes,
-    shared: Shared,
+    pub(super) measured: Measured,
 }
 
 /// The tasks that two subjects passed.
@@ -46,10 +47,11 @@ pub struct Passes {
 }
 
 impl Pair {
-    /// Compares the subjects of each pair over the tasks that both have. `pass` is the criterion for a pass.
+    /// Compares the subjects of each pair over the tasks that both have, all of them together: at least one wrong verdict among
+    /// them is no more frequent than the level allows for one. `pass` is the criterion for a pass.
     ///
     /// # Errors
-    /// By pair: if the two share no task, or the resamples are too few for the level.
+    /// By pair: if the two share no task.
     pub fn each(
         rows: &Rows,
         pairs: &[(usize, usize)],
@@ -57,125 +59,125 @@ impl Pair {
         settings: &Settings,
     ) -> Vec<Result<Self, StatisticsError>> {
         let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
-        let shared = measured.iter().flatten().flat_map(Measured::shared);
-        let mut found = differences(shared, settings).into_iter();
-        let finished = measured.into_iter().zip(pairs).map(|(measured, &pair)| {
-            let measured = measured?;
-            // All of this pair, also where one is refused.
-            let found: Vec<_> = found.by_ref().take(measured.shared().count()).collect();
-            measured.pair(rows, pair, found, pass, settings)
-        });
-        finished.collect()
-    }
-
-    /// Returns the differences of the scores alone, by other settings than those that the pairs were compared with.
-    ///
-    /// # Errors
-    /// By pair: if the resamples are too few for the level.
-    pub fn scores(pairs: &[Self], settings: &Settings) -> Vec<Result<Difference, StatisticsError>> {
-        differences(pairs.iter().map(|pair| &pair.shared), settings)
+        let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.test)), settings.level);
+        let compared = measured.into_iter().zip(levels).zip(pairs);
+        compared.map(|((measured, level), pair)| measured?.pair(rows, *pair, level, pass, settings)).collect()
     }
 }
 
-/// The results of two subjects.
-struct Measured {
-    runs: Vec<Run>,
-    means: [Option<f64>; 2],
-    is_of_cases: bool,
-    score: Shared,
-    dimensions: Vec<Option<Shared>>,
+/// The results of two subjects that count.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    results: Vec<Observation>,
+    cases: Vec<CaseResult>,
+    /// The difference of the scores.
+    pub score: Differences,
+    /// The test of whether there is one.
+    test: Test,
 }
 
 impl Measured {
     fn new(rows: &Rows, pair: (usize, usize), settings: &Settings) -> Result<Self, StatisticsError> {
-        let subjects = rows.subjects.len();
+        // Two subjects are all there are in the table.
         let taken = taken(rows, pair);
-        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
-        let scores = table(subjects, &runs, settings.policy)?;
-        let dimension = |at: usize| {
-            let table = readings(subjects, taken.iter().copied(), at, settings.policy)?;
-            let cases = cases_of_dimension(taken.iter().copied(), at, settings.policy);
-            Ok(Shared::new(&table, cases, pair))
-        };
-        let cases = cases(taken.iter().copied(), settings);
-        let mean = |subject: usize| scores.mean(subject).map(|mean| mean as f64 / 1e9);
-        Ok(Self {
-            means: [mean(pair.0), mean(pair.1)],
-            is_of_cases: cases.of(pair.0).or(cases.of(pair.1)).is_some(),
-            dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
-            score: Shared::new(&scores, cases, pair).ok_or(NOTHING_SHARED)?,
-            runs,
-        })
+        let counted = taken
+            .iter()
+            .filter_map(|&(row, task)| Some((row, task, run(row, task, By::Score).value(settings.policy)?)));
+        let side = |subject: usize| usize::from(subject == pair.1);
+        let results =
+            counted.clone().map(|(row, task, value)| Observation { subject: side(row.subject), task, value });
+        let cases = counted.filter_map(|(row, task, value)| case_result(row, task, value));
+        let cases = cases.map(|it| CaseResult { subject: side(it.subject), ..it });
+        let (results, cases): (Vec<_>, Vec<_>) = (results.collect(), cases.collect());
+        let score = differences(rows, &results, &cases)?;
+        Ok(Self { test: Test { p: score.p()?, least: score.least() }, score, results, cases })
     }
 
-    fn shared(&self) -> impl Iterator<Item = &Shared> + Clone {
-        [&self.score].into_iter().chain(self.dimensions.iter().flatten())
+    /// Returns the difference where each attempt that the second lacks is there: the first `returned` of them, those at the
+    /// tasks that the first did best, as good as the first, the others with nothing.
+    pub(super) fn with_lacking(
+        &self,
+        rows: &Rows,
+        changes: &Changes,
+        returned: usize,
+    ) -> Result<Differences, StatisticsError> {
+        let table = TaskTable::new(2, &self.results)?;
+        let mut best: Vec<(i64, usize, usize)> = table
+            .results(0)
+            .filter_map(|(task, value)| Some((-value, task, *changes.lacking.get(&task)?)))
+            .collect();
+        best.sort_unstable();
+        let each =
+            best.into_iter().flat_map(|(value, task, count)| std::iter::repeat_n((task, -value), count));
+        let added = each.enumerate().map(|(at, (task, value))| Observation {
+            subject: 1,
+            task,
+            value: if at < returned { value } else { 0 },
+        });
+        let added: Vec<Observation> = added.collect();
+        let of_first = |task: usize| self.cases.iter().find(|it| it.subject == 0 && it.task == task);
+        let cases = added
+            .iter()
+            .filter_map(|it| Some(CaseResult { subject: 1, value: it.value, ..*of_first(it.task)? }));
+        let cases: Vec<CaseResult> = self.cases.iter().copied().chain(cases).collect();
+        let results: Vec<Observation> = self.results.iter().copied().chain(added).collect();
+        differences(rows, &results, &cases)
     }
 
     fn pair(
         self,
         rows: &Rows,
         (first, second): (usize, usize),
-        found: Vec<Result<Difference, StatisticsError>>,
+        level: f64,
         pass: Pass,
         settings: &Settings,
     ) -> Result<Pair, StatisticsError> {
-        let mut found = found.into_iter();
-        let mut next = || found.next().unwrap_or(Err(NOTHING_SHARED));
-        let score = next()?;
-        let dimensions = self.dimensions.iter().map(|shared| shared.as_ref().map(|_| next()).transpose());
+        let taken = taken(rows, (first, second));
+        let dimension = |at: usize| {
+            let taken = || taken.iter().copied();
+            let table = readings(rows.subjects.len(), taken(), at, settings.policy)?;
+            let table = table.named(|task| rows.tasks.key(task));
+            let cases = cases_of_dimension(taken(), at, settings.policy);
+            let found = Differences::new(&table, &cases, first, second);
+            found.map(|found| found.compare(settings.level)).transpose()
+        };
+        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
+        let table = TaskTable::new(2, &self.results)?;
+        let mean = |side: usize| table.mean(side).map(|mean| mean as f64 / 1e9);
         Ok(Pair {
             first,
             second,
-            means: self.means,
-            score,
-            dimensions: dimensions.collect::<Result<_, _>>()?,
+            means: [mean(0), mean(1)],
+            score: self.score.compare(level)?,
+            dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
             // A mean over cases passes nothing.
-            passes: if self.is_of_cases { None } else { Passes::new(&self.runs, first, pass, settings)? },
-            changes: Changes::new(rows, (first, second), pass, settings),
-            shared: self.score,
-        })
-    }
-}
-
-/// The differences of two subjects at the tasks that both have, by one measure.
-#[derive(Debug, Clone)]
-struct Shared {
-    differences: Differences,
-    cases: Cases,
-    pair: (usize, usize),
-}
-
-impl Shared {
-    fn new(table: &TaskTable, cases: Cases, pair: (usize, usize)) -> Option<Self> {
-        Some(Self { differences: Differences::new(table, pair.0, pair.1)?, cases, pair })
-    }
-
-    /// Compares the two. Results that are means over cases are compared by their cases, as on a leaderboard.
-    fn compare(&self, draws: &Draws, level: f64) -> Result<Difference, StatisticsError> {
-        let found = self.differences.compare(draws, level)?;
-        let own = self.cases.difference(self.pair.0, self.pair.1, level)?;
-        let verdict = self.cases.verdict(self.pair.0, self.pair.1, level)?;
-        Ok(match own.zip(verdict) {
-            None => found,
-            Some((own, verdict)) => Difference {
-                estimate: Estimate { interval: own.interval, ..found.estimate },
-                enough_tasks: true,
-                spread: None,
-                verdict,
-                ..found
+            passes: match self.cases.iter().any(|it| it.cases.is_some()) {
+                true => None,
+                false => Passes::new(&runs, first, pass, settings)?,
             },
+            changes: Changes::new(rows, (first, second), pass, settings),
+            measured: self,
         })
     }
 }
 
-/// Compares two subjects by each measure. Measures with as many tasks have the same resamples, which are made once.
-fn differences<'s>(
-    all: impl Iterator<Item = &'s Shared> + Clone,
-    settings: &Settings,
-) -> Vec<Result<Difference, StatisticsError>> {
-    let draws = Draws::each(all.clone().map(|shared| shared.differences.table()), settings.plan);
-    all.zip(draws).map(|(shared, draws)| shared.compare(&draws?, settings.level)).collect()
+/// Returns the confidence of each of several tests by its chance, all together at `level`; one that could not be made takes no
+/// part.
+pub(super) fn levels(tests: impl Iterator<Item = Option<Test>>, level: f64) -> Vec<f64> {
+    let tests: Vec<Option<Test>> = tests.collect();
+    let made: Vec<Test> = tests.iter().flatten().copied().collect();
+    let mut levels = together(&made, level);
+    tests.iter().map(|test| test.and_then(|_| levels.next()).unwrap_or(level)).collect()
+}
+
+/// Returns the differences of results of two subjects, 0 and 1.
+fn differences(
+    rows: &Rows,
+    results: &[Observation],
+    cases: &[CaseResult],
+) -> Result<Differences, StatisticsError> {
+    let table = TaskTable::new(2, results)?.named(|task| rows.tasks.key(task));
+    Differences::new(&table, &Cases::new(cases.iter().copied()), 0, 1).ok_or(NOTHING_SHARED)
 }
 
 /// Returns the items of two subjects, each with its task.

@@ -78,8 +78,7 @@ impl Stress {
             .map(|(at, group)| (at, group.key.as_str()))
             .collect();
         let readings = Readings::new(&readings(rows, board, card, &subjects, &dimensions))?;
-        let plan =
-            |distribution| WeightPlan { distribution, draws: settings.plan.draws, seed: settings.plan.seed };
+        let plan = |distribution| WeightPlan { distribution, draws: settings.draws, seed: settings.seed };
         let under = |distribution| under_drawn_weights(&readings, &tree, plan(distribution), settings.level);
         let composites = readings.composites(&tree, &tree.shares(&readings)?);
         let mut without = without_each_member(&readings, &tree)?;

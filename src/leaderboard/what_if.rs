@@ -77,7 +77,7 @@ impl WhatIf {
             |all: &Vec<Option<i64>>| dimensions.iter().map(|&at| all.get(at).copied().flatten()).collect();
         let readings = Readings::new(&values.values.iter().map(used).collect::<Vec<Vec<Option<i64>>>>())?;
         let distribution = WeightDistribution::Around { concentration: CONCENTRATION };
-        let plan = WeightPlan { distribution, draws: settings.plan.draws, seed: settings.plan.seed };
+        let plan = WeightPlan { distribution, draws: settings.draws, seed: settings.seed };
         let around = |tree: &Tree| under_drawn_weights(&readings, tree, plan, settings.level);
         let (around_before, around_after) = (around(&before)?, around(&after)?);
         let composites = |tree: &Tree| Ok(readings.composites(tree, &tree.shares(&readings)?));

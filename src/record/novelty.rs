@@ -1,7 +1,7 @@
 //! The part of a record that says what the novelty of a trace was read from.
 
 use karat_core::facts::Digest;
-use karat_graders::trace::novelty::{Basis, Settings};
+use karat_graders::trace::novelty::Settings;
 use serde::Deserialize;
 
 use super::document::{RecordDocument, digest};
@@ -9,7 +9,6 @@ use super::document::{RecordDocument, digest};
 /// Statement of a record about the cache of vectors that its trace was compared with: `grading.novelty`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CacheReading {
-    basis: Basis,
     /// The digest of the cache before the trace.
     #[serde(with = "digest")]
     pub cache: Digest,
@@ -32,11 +31,6 @@ impl CacheReading {
             dimension: self.dimension,
             ttl_milliseconds: self.ttl_milliseconds,
         }
-    }
-
-    /// Returns whether the text was embedded before the time for the item was used up.
-    pub(crate) fn had_time(&self) -> bool {
-        self.basis != Basis::BudgetExceeded
     }
 }
 

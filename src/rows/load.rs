@@ -582,5 +582,5 @@ fn possible(low: f64, high: f64) -> Option<(f64, f64)> {
 }
 
 fn nothing() -> Error {
-    Error::new(Code::NoItems, "there are no items").hint("give records, or evidence with a scorecard")
+    Error::new(Code::NothingCounts, "there are no items").hint("give records, or evidence with a scorecard")
 }

@@ -230,6 +230,13 @@ pub struct Tasks {
     pub of_rows: Vec<usize>,
 }
 
+impl Tasks {
+    /// Returns the number by which comparisons turn a task, from its name alone.
+    pub(crate) fn key(&self, task: usize) -> u64 {
+        self.names.get(task).map_or(0, |name| karat_stats::table::key(name))
+    }
+}
+
 /// The origin of a subject of which there is one in each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {

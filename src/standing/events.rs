@@ -7,7 +7,7 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::names::{NameFault, fault};
 use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
-use karat_standing::review::{Decision, ReviewVerdict};
+use karat_standing::review::{Decision, ReviewVerdict, Seen};
 use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
@@ -25,6 +25,8 @@ pub struct Events {
     pub digest: Option<Digest>,
     /// The runners of evaluations.
     pub runners: Vec<Run>,
+    /// True for events of a log, which may be from before decisions said what was seen.
+    is_stored: bool,
 }
 
 /// The runner of an evaluation.
@@ -57,8 +59,10 @@ enum Line {
         subject: String,
         time: Timestamp,
         reviewer: String,
-        verdict: Word,
+        verdict: ReviewVerdict,
         reason: String,
+        #[serde(default)]
+        seen: Option<String>,
         #[serde(default)]
         evidence: Vec<String>,
     },
@@ -107,13 +111,6 @@ enum Line {
     },
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Word {
-    Approve,
-    Reject,
-}
-
 impl Line {
     /// Returns the members that are names.
     fn names(&self) -> Vec<(&'static str, &str)> {
@@ -151,25 +148,25 @@ impl Line {
 /// # Errors
 /// If a line is not an event, or a name in it is refused. All are reported at once.
 pub fn read(path: &str, text: &str) -> Result<Events, Error> {
-    read_lines(path, text, Line::named)
+    read_lines(path, text, false)
 }
 
-/// Does what [`read`] does with events that were stored before names had a form.
+/// Does what [`read`] does with events of a log, also from before names had a form and decisions said what was seen.
 ///
 /// # Errors
 /// If a line is not an event.
 pub fn read_stored(path: &str, text: &str) -> Result<Events, Error> {
-    read_lines(path, text, Ok)
+    read_lines(path, text, true)
 }
 
-fn read_lines(path: &str, text: &str, check: impl Fn(Line) -> Result<Line, String>) -> Result<Events, Error> {
+fn read_lines(path: &str, text: &str, is_stored: bool) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
-    let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
+    let (mut events, mut problems) = (Events { digest, is_stored, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("{path}:{}", at + 1);
         match serde_json::from_str::<Line>(line)
             .map_err(|error| in_words(&error))
-            .and_then(&check)
+            .and_then(|line| if is_stored { Ok(line) } else { line.named() })
             .and_then(|line| events.add(&place, at + 1, line))
         {
             Ok(()) => {}
@@ -211,12 +208,19 @@ impl Events {
                 self.runners.push(Run { place: place.to_owned(), subject, id, runner });
                 return Ok(());
             }
-            Line::Decided { subject, time, reviewer, verdict, reason, evidence } => {
-                let verdict = match verdict {
-                    Word::Approve => ReviewVerdict::Approve,
-                    Word::Reject => ReviewVerdict::Reject,
+            Line::Decided { subject, time, reviewer, verdict, reason, seen, evidence } => {
+                let seen = match seen {
+                    Some(seen) => Seen::Score(Digest::parse(&seen).ok_or_else(|| {
+                        let found = seen.escape_debug();
+                        format!(
+                            "`seen` is `{found}`, expected the digest of a held score, such as sha256:0123..."
+                        )
+                    })?),
+                    None if self.is_stored => Seen::Any,
+                    None => Seen::Nothing,
                 };
-                let decision = Decision { at_seconds: time.seconds(), reviewer, verdict, reason, evidence };
+                let at_seconds = time.seconds();
+                let decision = Decision { at_seconds, reviewer, verdict, reason, seen, evidence };
                 Event::Subject { subject, happening: Happening::Decided(decision) }
             }
             Line::IncidentOpened { subject, time, incident } => {

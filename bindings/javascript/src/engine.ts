@@ -182,16 +182,15 @@ export class Engine {
   }
 
   /**
-   * Hands over what a model made of `textToEmbed` of the next trace, or null if its time was used up. It counts for one item;
-   * the record names the model.
+   * Hands over what a model made of `textToEmbed` of the next trace. It counts for one item; the record names the model.
    */
-  setVector(model: string, vector: ArrayLike<number> | null): void {
+  setVector(model: string, vector: ArrayLike<number>): void {
     this.#open();
     const name = new TextEncoder().encode(model);
     const numbers = Float32Array.from(vector ?? []);
     const bad = numbers.findIndex((number) => !Number.isFinite(number));
-    if (bad >= 0 || vector?.length === 0) {
-      const found = bad >= 0 ? `\`${String(vector?.[bad])}\`` : "nothing";
+    if (bad >= 0 || numbers.length === 0) {
+      const found = bad >= 0 ? `\`${String(vector[bad])}\`` : "nothing";
       throw new KaratError("invalid_value", `the vector has ${found}, expected finite numbers`, { path: `$[${Math.max(bad, 0)}]` });
     }
     const input = new Uint8Array(name.length + numbers.byteLength);
@@ -250,8 +249,6 @@ export interface ItemSettings {
   until?: string;
   as_of?: string;
   level?: number;
-  resamples?: number;
-  seed?: number;
 }
 
 /** The settings of a leaderboard. */
@@ -260,11 +257,14 @@ export interface LeaderboardSettings extends ItemSettings {
   with?: string;
   sort?: string;
   group_by?: string;
-  method?: "bootstrap" | "student" | "census";
+  method?: "pairs" | "means" | "census";
   min_tasks?: number;
   attempts?: number;
   pass?: number;
   robustness?: boolean;
+  /** Sets of weights that are drawn for the robustness, and their seed. */
+  draws?: number;
+  seed?: number;
 }
 
 /** The settings of a comparison: two subjects, or two files of `items`. */

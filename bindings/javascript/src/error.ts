@@ -33,7 +33,7 @@ export function problem(path: string, found: string, expected: string, hint?: st
 export class KaratError extends Error {
   /**
    * What a program decides by. From the engine as it names them, such as `evidence-refused`; from the package `invalid_value`,
-   * `module`, `internal`, `disposed`, `unscored`.
+   * `module`, `internal`, `disposed`, `unscored`, `budget_exceeded`.
    */
   readonly code: string;
   /** The JSON path of the (first) value that is wrong, if it is about one. */

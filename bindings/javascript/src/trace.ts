@@ -13,7 +13,7 @@ export * from "./types.js";
 /** A model that turns a text into a vector, in its own time. */
 export type Embedder = (text: string) => Promise<ArrayLike<number>>;
 
-/** The time that an evaluation may take, in milliseconds: what the document gives it. */
+/** The time that the document gives a usual evaluation, in milliseconds. */
 export const BUDGET_MS = 100;
 
 let embedder: { embed: Embedder; model: string; budgetMs: number } | null = null;
@@ -27,11 +27,11 @@ let last: Promise<unknown> = Promise.resolve();
  * Sets the model that texts are embedded with; null for none. Without one novelty is 0.5 and counts as missing in the record's
  * account, as the document says of an embedder that is not installed.
  *
- * @param options - the name of the model, which records keep, and the budget in milliseconds, 100 if not given: an embedding that
- * takes longer is not waited for
+ * @param options - the name of the model, which records keep, and the budget in milliseconds: where an embedding takes longer, the
+ * evaluation is refused. Without one it is waited for, as a model is usually loaded for its first text. Time never decides a score
  */
 export function setEmbedder(embed: Embedder | null, options: { model?: string; budgetMs?: number } = {}): void {
-  const { model = "unnamed", budgetMs = BUDGET_MS } = options;
+  const { model = "unnamed", budgetMs = Infinity } = options;
   if (!(budgetMs >= 0)) throw new KaratError("invalid_value", `\`budgetMs\` is ${budgetMs}, expected a number of milliseconds`);
   embedder = embed === null ? null : { embed, model, budgetMs };
 }
@@ -74,9 +74,8 @@ async function evaluated(trace: string, now: number): Promise<ScoreRecord> {
   });
   if (embedder !== null) {
     const { embed, model, budgetMs } = embedder;
-    // What is no vector is refused: only what comes too late is none.
-    const embedded = Promise.resolve(embed(ready.textToEmbed(trace))).then((vector) => vector ?? []);
-    ready.setVector(model, await within(budgetMs, embedded));
+    // What comes too late is refused, as what is no vector: a text that takes long to embed must not have the novelty of none.
+    ready.setVector(model, await within(budgetMs, Promise.resolve(embed(ready.textToEmbed(trace)))));
   }
   const moment = Math.max(newest, Math.floor(now));
   ready.setMoment(new Date(moment));
@@ -84,11 +83,14 @@ async function evaluated(trace: string, now: number): Promise<ScoreRecord> {
   return ready.score(trace);
 }
 
-/** Returns the value of a promise, or null if it takes longer. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
+/** Returns the value of a promise, unless it takes longer. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  if (milliseconds === Infinity) return promise;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), Math.min(milliseconds, 2 ** 31 - 1));
+  const late = new Promise<never>((_, reject) => {
+    const hint = "shorten the text, or give `setEmbedder` a longer `budgetMs` or none";
+    const error = new KaratError("budget_exceeded", `the text was not embedded within ${milliseconds} ms`, { hint });
+    timer = setTimeout(() => reject(error), Math.min(milliseconds, 2 ** 31 - 1));
   });
   try {
     return await Promise.race([promise, late]);

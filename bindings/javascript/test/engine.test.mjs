@@ -171,11 +171,10 @@ test("vectors: what an embedder made is compared with what came before", async (
   assert.deepEqual(novelty("b", [0, 1, 0]), [1, "compared"]);
   assert.deepEqual(novelty("c", [1, 0, 0]), [0, "compared"]);
   assert.deepEqual(novelty("a", [0, 1, 0]), [0, "compared"], "an id that came before is an observation again");
-  assert.deepEqual(novelty("d", null), [0.5, "budget_exceeded"]);
   assert.deepEqual(novelty("e", [0, 0, 0]), [0.5, "zero_vector"]);
   engine.clearVectors();
   assert.deepEqual(novelty("f", [1, 0, 0]), [0.5, "nothing_earlier"]);
-  for (const vector of [[], [NaN], [1, Infinity], [1e39], ["x"], new Float32Array(0)]) {
+  for (const vector of [null, [], [NaN], [1, Infinity], [1e39], ["x"], new Float32Array(0)]) {
     assert.equal(refused(() => engine.setVector("m", vector)).code, "invalid_value");
   }
   const identity = await Engine.load("trace");

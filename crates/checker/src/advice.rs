@@ -28,7 +28,7 @@ pub(super) fn place(card: &Scorecard, input: Symbol, place: &Place) -> String {
 }
 
 /// Returns a number for a reader, exact to a tenth of `width`.
-fn number(value: f64, width: f64) -> String {
+pub(super) fn number(value: f64, width: f64) -> String {
     let places = if width > 0.0 { 1.0 - libm::floor(libm::log10(width)) } else { 6.0 };
     let places = places.clamp(0.0, 15.0) as usize;
     let text = format!("{value:.places$}");
@@ -117,9 +117,7 @@ fn gentle(declared: &Declared<'_>, symbol: Symbol, at: f64) -> Option<(Interval,
     } else {
         1.0
     };
-    let is_integer =
-        matches!(symbol, Symbol::Fact(fact) if declared.card.facts.get(fact).is_some_and(|it| it.integer));
-    let width = if is_integer { libm::ceil(width).max(GENTLE_COUNT) } else { width };
+    let width = if declared.is_integer(symbol) { libm::ceil(width).max(GENTLE_COUNT) } else { width };
     let width = width.min(whole);
     (width > 0.0).then_some((range, width))
 }
@@ -137,10 +135,8 @@ fn beyond(declared: &Declared<'_>, threshold: &Threshold) -> Option<Ramp> {
 pub(super) fn over_more(declared: &Declared<'_>, input: Symbol, place: &Place) -> String {
     let middle = place.from + (place.to - place.from) / 2.0;
     let Some((range, width)) = gentle(declared, input, middle) else { return general() };
-    let is_integer =
-        matches!(input, Symbol::Fact(at) if declared.card.facts.get(at).is_some_and(|fact| fact.integer));
     let low = (middle - width / 2.0).min(range.high - width).max(range.low);
-    let low = if is_integer { libm::floor(low) } else { low };
+    let low = if declared.is_integer(input) { libm::floor(low) } else { low };
     let ramp = ramp(declared, input, low, width, place.change > 0.0);
     format!("let it move over more of the range: `{}`{}{OR_KEEP}", ramp.formula, ramp.constants)
 }

@@ -9,10 +9,13 @@ use super::advice;
 use super::declared::{Declared, to_grid};
 use super::direction::is_same;
 use super::findings::{Findings, Site};
+use super::reach::Reach;
 use super::roots::{Roots, let_roots, lets_of, roots_of};
-use super::shares::Shares;
+use super::shares::{Shares, effect_of};
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
+use super::tops::{Tops, any_part};
+use super::traps::LARGE_SHARE;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use karat_core::range::{Interval, Range, evaluate};
@@ -47,8 +50,6 @@ pub struct Slope {
     pub to: f64,
     /// The points of the scale by which the score can move.
     pub points: f64,
-    /// The most points by which it moves within a small step anywhere, where that is proved.
-    pub at_most: Option<f64>,
 }
 
 /// A cliff with its place in the file and the names under which it can be kept.
@@ -62,21 +63,30 @@ struct Found<'c> {
     help: String,
 }
 
+impl<'c> Found<'c> {
+    /// Makes one of a condition.
+    fn of(formula: &'c Formula, part: &Expr<Symbol>, name: &'c str, size: f64, help: String) -> Self {
+        let about = [name].into();
+        Self { formula, part: part.span.clone(), about, size: size.min(1.0), place: None, help }
+    }
+}
+
 /// Finds every cliff, the largest first, and the steepest place of every dimension in every fact.
 pub(super) fn check(
-    card: &Scorecard,
-    declared: &Declared<'_>,
+    tops: &Tops<'_, '_>,
     shares: &[Shares],
     wrong: &[Site],
     findings: &mut Findings<'_>,
 ) -> (Vec<Cliff>, Vec<Slope>) {
+    let (reach, declared) = (tops.reach, tops.reach.declared);
+    let card = declared.card;
     let comparisons: usize = Site::all(card).map(|(_, formula)| comparisons(&formula.expr).len()).sum();
-    let mut steps = Steps::new(declared, comparisons);
+    let mut steps = Steps::new(reach, comparisons);
     let mut found = at_gates_of_dimensions(card, declared, shares, &mut steps);
     found.extend(inside_formulas(card, declared, shares, &mut steps));
-    found.extend(at_rules(card, declared, &mut steps));
-    found.extend(at_caps(card, declared));
-    let (steep, slopes) = on_slopes(card, declared, shares, wrong);
+    found.extend(at_rules(card, reach, &mut steps));
+    found.extend(at_caps(card, tops));
+    let (steep, slopes) = on_slopes(card, reach, shares, wrong);
     found.extend(steep);
     found.retain(|cliff| cliff.size > 0.0);
     found.sort_by(|a, b| b.size.total_cmp(&a.size));
@@ -84,26 +94,15 @@ pub(super) fn check(
     for cliff in found.iter().filter(|cliff| cliff.size > SMALL) {
         let points = points(cliff.size * scale, scale);
         let whole = if card.family.is_some() { " of the dimension's weight" } else { "" };
-        let place = cliff.place.as_ref().map_or_else(
-            || {
-                format!(
-                    "`{}` turns",
-                    cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text)
-                )
-            },
-            Clone::clone,
+        let part = cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text);
+        let place = cliff.place.clone().unwrap_or_else(|| format!("`{part}` turns"));
+        let message = format!(
+            "where {place}, the score can jump by {points} of {scale}{whole} ({})",
+            cliff.about.join(", ")
         );
-        findings.warn(
-            Code::Cliff,
-            cliff.formula.place(&cliff.part),
-            &cliff.about,
-            format!(
-                "where {place}, the score can jump by {points} of {scale}{whole} ({})",
-                cliff.about.join(", ")
-            ),
-            &format!("up to {points}"),
-            &cliff.help,
-        );
+        let help = &cliff.help;
+        let span = cliff.formula.place(&cliff.part);
+        findings.warn(Code::Cliff, span, &cliff.about, message, &format!("up to {points}"), help);
     }
     let cliffs = found.into_iter().map(|cliff| {
         let condition = || cliff.formula.text.get(cliff.part.clone()).unwrap_or_default().to_string();
@@ -119,11 +118,11 @@ pub(super) fn check(
 /// Finds steep places that are not comparisons: of dimensions, and of the score that a rule sets.
 fn on_slopes<'c>(
     card: &'c Scorecard,
-    declared: &Declared<'_>,
+    reach: &Reach<'_, '_>,
     shares: &[Shares],
     wrong: &[Site],
 ) -> (Vec<Found<'c>>, Vec<Slope>) {
-    let mut search = Slopes::new(card.dimensions.len() + card.rules.len());
+    let mut search = Slopes::new(reach, card.dimensions.len() + card.rules.len());
     let (mut found, mut slopes) = (Vec::new(), Vec::new());
     let scale = f64::from(card.scale.max);
     let mut note = |formula: &'c Formula, name: &'c str, effect: f64, steepest: &Steepest| {
@@ -135,18 +134,18 @@ fn on_slopes<'c>(
             about: [card.symbol_name(input), name].into(),
             size: (cliff.change.abs() * effect).min(1.0),
             place: Some(advice::place(card, input, &cliff)),
-            help: advice::over_more(declared, input, &cliff),
+            help: advice::over_more(reach.declared, input, &cliff),
         });
     };
     for (at, dimension) in card.dimensions.iter().enumerate() {
         if wrong.contains(&Site::Value(at)) {
             continue;
         }
-        let effect = shares.iter().filter_map(|shares| shares.effect.get(at)).copied().fold(0.0, f64::max);
+        let effect = effect_of(shares, at);
         let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
         let conditions: Vec<&Expr<Symbol>> =
             conditions.into_iter().flatten().map(|condition| &condition.expr).collect();
-        for steepest in search.of(card, &dimension.formula.expr, &conditions, true) {
+        for steepest in search.of(&dimension.formula.expr, &conditions, true) {
             note(&dimension.formula, &dimension.key, effect, &steepest);
             slopes.push(Slope {
                 dimension: dimension.key.clone(),
@@ -154,13 +153,12 @@ fn on_slopes<'c>(
                 from: steepest.place.from,
                 to: steepest.place.to,
                 points: steepest.place.change.abs() * effect * scale,
-                at_most: steepest.at_most.map(|most| most.min(1.0) * effect * scale),
             });
         }
     }
     let rules = card.rules.iter().enumerate().filter(|(at, _)| !wrong.contains(&Site::Set(*at)));
     for (_, rule) in rules {
-        for steepest in search.of(card, &rule.set.expr, &[&rule.when.expr], false) {
+        for steepest in search.of(&rule.set.expr, &[&rule.when.expr], false) {
             note(&rule.set, &rule.name, 1.0, &steepest);
         }
     }
@@ -178,20 +176,20 @@ pub(super) fn points(value: f64, scale: f64) -> String {
     if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
 }
 
+/// Returns whether a part of a formula compares numbers.
+pub(super) fn is_comparison(node: &Expr<Symbol>) -> bool {
+    matches!(&node.kind, ExprKind::Binary(operator, left, _)
+        if operator.is_comparison() && !matches!(left.kind, ExprKind::Flag(_)))
+}
+
 /// Returns whether a condition compares numbers, itself or through its lets.
 fn compares(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
-    let lets = lets_of(card, condition);
-    let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
-    formulas.chain([condition]).any(|formula| !comparisons(formula).is_empty())
+    any_part(card, condition, &is_comparison)
 }
 
 /// Returns the comparisons of numbers in a formula.
 fn comparisons(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
-    let compares = |node: &&Expr<Symbol>| {
-        matches!(&node.kind, ExprKind::Binary(operator, left, _)
-            if operator.is_comparison() && !matches!(left.kind, ExprKind::Flag(_)))
-    };
-    formula.parts().filter(compares).collect()
+    formula.parts().filter(|node| is_comparison(node)).collect()
 }
 
 /// Returns `if(condition, yes, no)`.
@@ -210,7 +208,6 @@ fn step_at(
     roots: &[Roots],
     steps: &mut Steps<'_, '_>,
 ) -> Option<f64> {
-    let lets = lets_of(card, formula);
     let below = lets_of(card, condition);
     let named = below.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
     let mut largest: Option<f64> = None;
@@ -219,7 +216,7 @@ fn step_at(
             break;
         }
         let moved = roots_of(comparison, roots);
-        let step = steps.largest(comparison, &moved, formula, &lets);
+        let step = steps.largest(comparison, &moved, formula);
         largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
     }
     largest
@@ -258,21 +255,13 @@ fn at_gates_of_dimensions<'c>(
         };
         shares.iter().map(jump).fold(0.0, f64::max)
     };
-    gates
-        .into_iter()
-        .map(|(formula, members)| Found {
-            formula,
-            part: formula.expr.span.clone(),
-            about: members
-                .iter()
-                .filter_map(|&at| card.dimensions.get(at))
-                .map(|it| it.key.as_str())
-                .collect(),
-            size: size(formula, &members),
-            place: None,
-            help: advice::for_gate(declared, &formula.expr),
-        })
-        .collect()
+    let found = gates.into_iter().map(|(formula, members)| {
+        let about = members.iter().filter_map(|&at| card.dimensions.get(at)).map(|it| it.key.as_str());
+        let help = advice::for_gate(declared, &formula.expr);
+        let found = Found::of(formula, &formula.expr, "", size(formula, &members), help);
+        Found { about: about.collect(), ..found }
+    });
+    found.collect()
 }
 
 /// Steps of `if` inside the formulas of dimensions.
@@ -285,7 +274,7 @@ fn inside_formulas<'c>(
     let mut found = Vec::new();
     let roots = let_roots(card);
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        let effect = shares.iter().filter_map(|shares| shares.effect.get(at)).copied().fold(0.0, f64::max);
+        let effect = effect_of(shares, at);
         let lets = lets_of(card, &dimension.formula.expr);
         let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula);
         for formula in formulas.chain([&dimension.formula]) {
@@ -294,18 +283,13 @@ fn inside_formulas<'c>(
                     return found;
                 }
                 let moved = roots_of(condition, &roots);
-                let step = steps.largest(condition, &moved, &dimension.formula.expr, &lets);
+                let step = steps.largest(condition, &moved, &dimension.formula.expr);
                 if step.is_none_or(|step| step <= 0.0) {
                     continue;
                 }
-                found.push(Found {
-                    formula,
-                    part: condition.span.clone(),
-                    about: [dimension.key.as_str()].into(),
-                    size: (step.unwrap_or(0.0) * effect).min(1.0),
-                    place: None,
-                    help: advice::for_choice(declared, formula, condition, arguments),
-                });
+                let help = advice::for_choice(declared, formula, condition, arguments);
+                let size = step.unwrap_or(0.0) * effect;
+                found.push(Found::of(formula, condition, &dimension.key, size, help));
             }
         }
     }
@@ -342,68 +326,57 @@ fn guards_division(comparison: &Expr<Symbol>, branches: &[Expr<Symbol>]) -> bool
         .any(|node| matches!(&node.kind, ExprKind::Binary(Binary::Divide, _, by) if is_same(by, side)))
 }
 
-/// Returns how far the score jumps where a rule begins to fire.
-fn at_rules<'c>(card: &'c Scorecard, declared: &Declared<'_>, steps: &mut Steps<'_, '_>) -> Vec<Found<'c>> {
+/// Returns how far the score jumps where a rule begins to fire: on a comparison either way, on a condition alone by a large
+/// bonus.
+fn at_rules<'c>(card: &'c Scorecard, reach: &Reach<'_, '_>, steps: &mut Steps<'_, '_>) -> Vec<Found<'c>> {
     let mut found = Vec::new();
     let roots = let_roots(card);
-    for rule in card.rules.iter().filter(|rule| compares(card, &rule.when.expr)) {
-        let applied = choice(&rule.when.expr, &rule.set.expr, ExprKind::Name(Symbol::Score));
-        let step = step_at(card, &rule.when.expr, &applied, &roots, steps);
-        let Some(size) = step.or_else(|| most_by_rule(declared, rule)) else { continue };
-        found.push(Found {
-            formula: &rule.when,
-            part: rule.when.expr.span.clone(),
-            about: [rule.name.as_str()].into(),
-            size: size.min(1.0),
-            place: None,
-            help: advice::for_rule(declared, rule),
-        });
+    for (at, rule) in card.rules.iter().enumerate() {
+        let Some((lifts, lowers)) = most_by_rule(reach, at, rule) else { continue };
+        let is_compared = compares(card, &rule.when.expr);
+        let size = if is_compared {
+            let applied = choice(&rule.when.expr, &rule.set.expr, ExprKind::Name(Symbol::Score));
+            step_at(card, &rule.when.expr, &applied, &roots, steps).unwrap_or(lifts.max(lowers))
+        } else {
+            Some(lifts).filter(|lifts| *lifts > LARGE_SHARE + 1e-9).unwrap_or(0.0)
+        };
+        let less =
+            format!("let it lift by less: `set = \"min(1, score + {LARGE_SHARE})\"`, or keep it and say why");
+        let help = if is_compared { advice::for_rule(reach.declared, rule) } else { less };
+        found.push(Found::of(&rule.when, &rule.when.expr, &rule.name, size, help));
     }
     found
 }
 
-/// Returns the most that a rule does to the score where it fires. `None` if it never does.
-fn most_by_rule(declared: &Declared<'_>, rule: &Rule) -> Option<f64> {
-    let inside = declared.assuming([&rule.when.expr])?;
-    let scores = evaluate(&Expr { kind: ExprKind::Name(Symbol::Score), span: 0..0 }, &inside).number();
-    let mut size: f64 = 0.0;
+/// Returns the most by which a rule lifts and lowers the score where it fires. `None` if it never does.
+fn most_by_rule(reach: &Reach<'_, '_>, at: usize, rule: &Rule) -> Option<(f64, f64)> {
+    let inside = reach.before(Site::RuleWhen(at)).and(&rule.when.expr, true)?;
+    evaluate(&rule.when.expr, &reach.before(Site::RuleWhen(at)))
+        .flag()
+        .is_none_or(|holds| holds)
+        .then_some(())?;
+    let scores = inside.range_of_number(Symbol::Score);
+    let (mut lifts, mut lowers): (f64, f64) = (0.0, 0.0);
     for step in 0..=STEPS {
-        let score = f64::from(step) / f64::from(STEPS);
-        if scores.contains(score) {
-            let at = inside.with(Symbol::Score, Range::Number(Interval::point(score)));
-            let set = evaluate(&rule.set.expr, &at).number();
-            size = size.max(set.high - score).max(score - set.low);
-        }
+        let score = scores.low + (scores.high - scores.low) * f64::from(step) / f64::from(STEPS);
+        let at = inside.with(Symbol::Score, Range::Number(Interval::point(score)));
+        let set = evaluate(&rule.set.expr, &at).number();
+        (lifts, lowers) = (lifts.max(set.high - score), lowers.max(score - set.low));
     }
-    Some(size)
+    Some((lifts, lowers))
 }
 
 /// Returns what a cap takes from the highest score.
-fn at_caps<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> {
-    let highest = highest_score(card, declared);
-    let capped = card.gates.iter().filter(|gate| compares(card, &gate.when.expr));
+fn at_caps<'c>(card: &'c Scorecard, tops: &Tops<'_, '_>) -> Vec<Found<'c>> {
+    let capped = card.gates.iter().enumerate().filter(|(_, gate)| compares(card, &gate.when.expr));
     capped
-        .filter_map(|gate| {
+        .filter_map(|(at, gate)| {
             let cap = gate.cap?.to_f64() / f64::from(card.scale.max);
-            Some(Found {
-                formula: &gate.when,
-                part: gate.when.expr.span.clone(),
-                about: [gate.name.as_str()].into(),
-                size: highest - cap,
-                place: None,
-                help: advice::for_cap(declared, gate, cap),
-            })
+            let highest = tops.where_holds(Site::GateWhen(at), &gate.when.expr)?.at_most;
+            let help = advice::for_cap(tops.reach.declared, gate, cap);
+            Some(Found::of(&gate.when, &gate.when.expr, &gate.name, highest - cap, help))
         })
         .collect()
-}
-
-/// Returns a bound on the score, 0..1.
-pub(super) fn highest_score(card: &Scorecard, declared: &Declared<'_>) -> f64 {
-    if !card.rules.is_empty() {
-        return 1.0;
-    }
-    let readings = (0..card.dimensions.len()).map(|at| declared.reading(at).high);
-    readings.fold(0.0, f64::max).min(1.0)
 }
 
 /// Finds strict comparisons of something continuous with a threshold that belongs to neither side by nature.
@@ -424,51 +397,29 @@ pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
             let symbols = value.symbols();
             let mut about: Vec<&str> = symbols.iter().map(|&symbol| card.symbol_name(symbol)).collect();
             about.push(site.name(card));
-            findings.warn(
-                Code::StrictThreshold,
-                formula.place(&comparison.span),
-                &about,
-                format!("`{}` of exactly {} counts as below the threshold", text(value), text(threshold)),
-                "strict",
-                "write `>=` if the threshold itself should pass",
-            );
+            let message =
+                format!("`{}` of exactly {} counts as below the threshold", text(value), text(threshold));
+            let help = "write `>=` if the threshold itself should pass";
+            let span = formula.place(&comparison.span);
+            findings.warn(Code::StrictThreshold, span, &about, message, "strict", help);
         }
     }
 }
 
 fn is_whole(card: &Scorecard, value: &Expr<Symbol>) -> bool {
-    value.parts().all(|node| match &node.kind {
+    let lets = lets_of(card, value).into_iter().filter_map(|at| card.lets.get(at));
+    let all = lets.map(|named| &named.formula.expr).chain([value]);
+    all.flat_map(Expr::parts).all(|node| match &node.kind {
         ExprKind::Name(Symbol::Fact(at)) => {
             card.facts.get(*at).is_some_and(|fact| fact.integer || fact.kind != FactType::Number)
         }
-        ExprKind::Name(Symbol::Let(at)) => card.lets.get(*at).is_some_and(|named| {
-            named.formula.expr.symbols().iter().all(|symbol| is_whole_fact(card, *symbol))
-                && !divides(&named.formula.expr)
-        }),
-        ExprKind::Name(_) => false,
+        ExprKind::Name(symbol) => matches!(symbol, Symbol::Let(_)),
         ExprKind::Number(number) => libm::floor(*number) >= *number,
         ExprKind::Binary(operator, ..) => *operator != Binary::Divide,
         ExprKind::Call(function, _) => {
-            matches!(
-                function,
-                Function::If
-                    | Function::Min
-                    | Function::Max
-                    | Function::Clamp
-                    | Function::Abs
-                    | Function::Floor
-                    | Function::Ceil
-                    | Function::Coalesce
-            )
+            use Function::{Exp, Ln, Log2, Pow, Sqrt};
+            !matches!(function, Sqrt | Exp | Ln | Log2 | Pow)
         }
         _ => true,
     })
-}
-
-fn is_whole_fact(card: &Scorecard, symbol: Symbol) -> bool {
-    matches!(symbol, Symbol::Fact(at) if card.facts.get(at).is_some_and(|fact| fact.integer))
-}
-
-fn divides(formula: &Expr<Symbol>) -> bool {
-    formula.parts().any(|node| matches!(node.kind, ExprKind::Binary(Binary::Divide, ..)))
 }

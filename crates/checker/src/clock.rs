@@ -30,14 +30,8 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) {
             "`{}` is a moment of the clock or a time up to now: the same item scored later gives another value",
             fact.name
         );
-        findings.warn(
-            Code::HiddenState,
-            fact.span.clone(),
-            &[&fact.name],
-            message,
-            "from the clock",
-            "take a duration between two moments of the item itself, or keep it and say why",
-        );
+        let help = "take a duration between two moments of the item itself, or keep it and say why";
+        findings.warn(Code::HiddenState, fact.span.clone(), &[&fact.name], message, "from the clock", help);
     }
 }
 

@@ -7,10 +7,12 @@ use core::cell::{Cell, RefCell};
 use karat_core::formula::{Binary, Expr, ExprKind, Symbol, Unary};
 use karat_core::number::{BILLION, round};
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate_known};
-use karat_core::scorecard::{Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard};
+use karat_core::scorecard::{
+    DecayScope, Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard,
+};
 
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
-const FUEL: u32 = 4_000_000;
+pub(super) const FUEL: u32 = 4_000_000;
 
 /// Depth of lets to which a condition or a possible failure is followed.
 pub(super) const LETS_DEEP: u32 = 8;
@@ -29,19 +31,15 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// Starts from the declared ranges; any fact may be missing.
-    pub(super) fn new(card: &'a Scorecard) -> Self {
-        Self::over(card, |fact| (declared_range(card, fact), Known::Perhaps))
-    }
-
-    /// Starts from the declared ranges, every fact present.
-    pub(super) fn present(card: &'a Scorecard) -> Self {
-        Self::over(card, |fact| (declared_range(card, fact), Known::Surely))
+    /// Starts from the declared ranges; these facts are present, any other may be missing.
+    pub(super) fn with(card: &'a Scorecard, is_present: impl Fn(usize) -> bool) -> Self {
+        let known = |at| if is_present(at) { Known::Surely } else { Known::Perhaps };
+        let facts = card.facts.iter().enumerate().map(|(at, fact)| (declared_range(card, fact), known(at)));
+        Self::over(card, FUEL, facts.collect())
     }
 
     /// Starts from ranges of the caller's choice.
-    pub(super) fn over(card: &'a Scorecard, range: impl Fn(&FactDeclaration) -> (Range, Known)) -> Self {
-        let facts = card.facts.iter().map(range).collect();
+    pub(super) fn over(card: &'a Scorecard, fuel: u32, facts: Vec<(Range, Known)>) -> Self {
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let values = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let below = |named: &Let| {
@@ -50,7 +48,7 @@ impl<'a> Declared<'a> {
         };
         let lets_below = card.lets.iter().map(below).collect();
         let mut declared =
-            Self { card, facts, lets: Vec::new(), lets_below, values, readings, fuel: Cell::new(FUEL) };
+            Self { card, facts, lets: Vec::new(), lets_below, values, readings, fuel: Cell::new(fuel) };
         // Lets may name readings and readings lets: any reading is within 0..1, which bounds the lets, which bound the
         // readings, which bound the lets more closely.
         declared.bound_lets();
@@ -81,12 +79,11 @@ impl<'a> Declared<'a> {
         if !matches!(gate, None | Some(Some(true))) {
             reading = reading.hull(Interval::point(0.0));
         }
-        match dimension.missing {
-            MissingPolicy::Exclude | MissingPolicy::Withhold => {}
-            MissingPolicy::Zero => reading = reading.hull(Interval::point(0.0)),
-            MissingPolicy::Default(billionths) => {
-                reading = reading.hull(Interval::point(billionths as f64 / BILLION as f64));
-            }
+        if let Some(fill) = fill(dimension) {
+            reading = reading.hull(Interval::point(fill));
+        }
+        if self.card.decay().is_some_and(|rule| rule.scope == DecayScope::Dimension) {
+            reading.low = 0.0;
         }
         (value, reading)
     }
@@ -116,6 +113,11 @@ impl<'a> Declared<'a> {
         self.readings.get(at).copied().unwrap_or(Interval::UNIT)
     }
 
+    /// Returns whether a symbol takes whole numbers only.
+    pub(super) fn is_integer(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Fact(at) if self.card.facts.get(at).is_some_and(|fact| fact.integer))
+    }
+
     /// Pays for evaluating `formula` once more; false if there is nothing left.
     pub(super) fn pay(&self, cost: usize) -> bool {
         let left = self.fuel.get().checked_sub(u32::try_from(cost).unwrap_or(u32::MAX));
@@ -138,6 +140,21 @@ pub(super) fn limits(card: &Scorecard, fact: &FactDeclaration) -> Interval {
 /// Returns a value as a reading: on the grid of 1e-9, within 0..1.
 pub(super) fn to_grid(value: f64) -> f64 {
     round(value.clamp(0.0, 1.0) * BILLION as f64) / BILLION as f64
+}
+
+/// Returns what takes the place of a missing value.
+pub(super) fn fill(dimension: &Dimension) -> Option<f64> {
+    match dimension.missing {
+        MissingPolicy::Zero => Some(0.0),
+        MissingPolicy::Default(billionths) => Some(billionths as f64 / BILLION as f64),
+        MissingPolicy::Exclude | MissingPolicy::Withhold => None,
+    }
+}
+
+/// Returns every formula of a dimension: `applies`, `when` and that of its value.
+pub(super) fn formulas(dimension: &Dimension) -> Vec<&Expr<Symbol>> {
+    let conditions = dimension.applies.iter().chain(&dimension.when);
+    conditions.chain([&dimension.formula]).map(|formula| &formula.expr).collect()
 }
 
 fn is_part(card: &Scorecard, part: Symbol, whole: Symbol) -> bool {
@@ -197,6 +214,11 @@ impl<'a> Narrowed<'a> {
         let mut inside = Self { known: self.known.clone(), lets: RefCell::default(), ..*self };
         inside.set(symbol, range);
         inside
+    }
+
+    /// Returns what a number can be here.
+    pub(super) fn range_of_number(&self, symbol: Symbol) -> Interval {
+        self.range(symbol).0.number()
     }
 
     /// Narrows by `condition` being `truth`, looked up through at most `lets` lets; false if that cannot be.
@@ -261,9 +283,7 @@ impl<'a> Narrowed<'a> {
             }
             _ => {}
         }
-        if let Symbol::Fact(at) = symbol
-            && self.declared.card.facts.get(at).is_some_and(|fact| fact.integer)
-        {
+        if self.declared.is_integer(symbol) {
             range = Interval { low: libm::ceil(range.low), high: libm::floor(range.high) };
         }
         self.set(symbol, Range::Number(range));

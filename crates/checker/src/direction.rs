@@ -4,10 +4,11 @@
 //! What is not proved is "both". Means are monotone in their readings, whatever the weights, so it is enough to follow
 //! formulas, rules and gates.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::declared::{Declared, Narrowed};
+use super::declared::{Declared, Narrowed, formulas};
 use super::readings::may_fail;
 use super::roots::{Roots, let_roots, roots_of};
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
@@ -63,13 +64,13 @@ impl Direction {
 
 /// Returns the direction of every number and condition among the facts.
 pub(super) fn directions(card: &Scorecard, declared: &Declared<'_>) -> Vec<(String, Direction)> {
-    let reach = Reach::new(card);
+    let reach = Reaches::new(card);
     let facts = card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text);
     facts.map(|(at, fact)| (fact.name.clone(), of_fact(declared, at, &reach))).collect()
 }
 
 /// The part of the card that each fact can reach: most facts reach little of it.
-struct Reach {
+pub(super) struct Reaches {
     /// The symbols that lets and dimensions rest on, through lets and dimensions.
     lets: Vec<Roots>,
     dimensions: Vec<Roots>,
@@ -78,8 +79,8 @@ struct Reach {
     has_weight: Vec<bool>,
 }
 
-impl Reach {
-    fn new(card: &Scorecard) -> Self {
+impl Reaches {
+    pub(super) fn new(card: &Scorecard) -> Self {
         let mut reach = Self {
             lets: let_roots(card),
             dimensions: card.dimensions.iter().map(|_| Roots::none(card)).collect(),
@@ -94,9 +95,8 @@ impl Reach {
             if let EvidenceAge::Fact(age) = dimension.age {
                 found.insert(Symbol::Fact(age));
             }
-            let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-            for formula in conditions.into_iter().flatten().chain([&dimension.formula]) {
-                for root in roots_of(&formula.expr, &reach.lets) {
+            for formula in formulas(dimension) {
+                for root in roots_of(formula, &reach.lets) {
                     found.insert(root);
                     if let Symbol::Reading(other) = root
                         && let Some(below) = reach.dimensions.get(other)
@@ -110,12 +110,31 @@ impl Reach {
         reach
     }
 
+    /// Returns the facts and readings that a formula rests on, through lets.
+    pub(super) fn roots_of(&self, formula: &Expr<Symbol>) -> Vec<Symbol> {
+        roots_of(formula, &self.lets)
+    }
+
+    /// Returns the facts that formulas rest on, through lets and dimensions, in the order of the card.
+    pub(super) fn facts_of(&self, formulas: &[&Expr<Symbol>]) -> Vec<usize> {
+        let mut facts = BTreeSet::new();
+        let mut note =
+            |symbol: Symbol| facts.extend(if let Symbol::Fact(at) = symbol { Some(at) } else { None });
+        for root in formulas.iter().flat_map(|formula| roots_of(formula, &self.lets)) {
+            note(root);
+            if let Symbol::Reading(at) = root {
+                self.dimensions.get(at).into_iter().flat_map(Roots::iter).for_each(&mut note);
+            }
+        }
+        facts.into_iter().collect()
+    }
+
     fn of_dimension(&self, at: usize, fact: usize) -> bool {
         self.dimensions.get(at).is_some_and(|roots| roots.contains(Symbol::Fact(fact)))
     }
 }
 
-fn of_fact(declared: &Declared<'_>, fact: usize, reach: &Reach) -> Direction {
+fn of_fact(declared: &Declared<'_>, fact: usize, reach: &Reaches) -> Direction {
     let card = declared.card;
     let mut trace = Trace {
         declared,
@@ -180,7 +199,7 @@ fn of_fact(declared: &Declared<'_>, fact: usize, reach: &Reach) -> Direction {
 }
 
 /// Returns whether a formula may be missing or fail, so that the rule, gate or dimension does without it.
-fn may_lack_value(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
+pub(super) fn may_lack_value(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
     evaluate_known(expr, inside).1 != Known::Surely || may_fail(expr, inside)
 }
 
@@ -204,7 +223,7 @@ struct Trace<'d, 'c> {
 }
 
 impl Trace<'_, '_> {
-    fn follow_lets(&mut self, reach: &Reach) {
+    fn follow_lets(&mut self, reach: &Reaches) {
         self.lets = Vec::with_capacity(self.declared.card.lets.len());
         let everywhere = self.declared.plain();
         for (named, roots) in self.declared.card.lets.iter().zip(&reach.lets) {

@@ -51,6 +51,11 @@ impl Site {
     }
 }
 
+/// Returns names for a reader.
+pub(super) fn quoted(names: &[&str], between: &str) -> String {
+    names.iter().map(|name| alloc::format!("`{name}`")).collect::<Vec<_>>().join(between)
+}
+
 /// A diagnostic and the names by which a `[[keep]]` can mean it.
 struct Finding {
     diagnostic: Diagnostic,
@@ -88,6 +93,11 @@ impl<'a> Findings<'a> {
         let diagnostic = Diagnostic { code, severity: Severity::Warning, span, message, label, help };
         let about = about.iter().map(ToString::to_string).collect();
         self.found.push(Finding { diagnostic, about });
+    }
+
+    /// Returns whether the card is refused.
+    pub(super) fn has_errors(&self) -> bool {
+        self.found.iter().any(|finding| finding.diagnostic.severity == Severity::Error)
     }
 
     /// Applies the card's `[[keep]]` entries and gives everything in the order of the file.

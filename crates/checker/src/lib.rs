@@ -15,18 +15,20 @@ mod clock;
 mod declared;
 mod direction;
 mod findings;
-mod graph;
-mod moved;
 mod one_sided;
+mod points;
+mod promises;
+mod reach;
 mod readings;
 mod roots;
 mod shares;
 mod slopes;
 mod standing;
 mod steps;
+mod tops;
 mod traps;
+mod trials;
 mod types;
-mod unstated;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,10 +36,15 @@ use alloc::vec::Vec;
 pub use self::cliffs::{Cliff, Slope};
 use self::declared::Declared;
 pub use self::direction::Direction;
+use self::direction::Reaches;
 use self::findings::Findings;
+use self::reach::Reach;
+pub use self::tops::Top;
+use self::tops::Tops;
+use self::trials::Trials;
 use karat_core::diagnostic::{Diagnostic, Severity};
 use karat_core::range::Interval;
-use karat_core::scorecard::{Library, Scorecard};
+use karat_core::scorecard::{FactType, Library, Scorecard};
 
 /// Everything that is to say about a card file.
 #[derive(Debug)]
@@ -63,6 +70,8 @@ pub struct Report {
     pub slopes: Vec<Slope>,
     /// Dimensions that earn points for doing nothing, and how many points of the scale.
     pub idle: Vec<(String, f64)>,
+    /// The highest score, 0 to 1.
+    pub top: Top,
 }
 
 /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
@@ -103,7 +112,7 @@ pub fn parse(text: &str, library: Library<'_>) -> Result<Scorecard, Vec<Diagnost
 fn proved(card: &Scorecard) -> Findings<'_> {
     let mut findings = Findings::new(card);
     let wrong = types::check(card, &mut findings);
-    readings::check(card, &Declared::new(card), &wrong, &mut findings);
+    readings::check(card, &Declared::with(card, |_| false), &wrong, &mut findings);
     findings
 }
 
@@ -125,26 +134,41 @@ pub fn check_text(text: &str, library: Library<'_>) -> Checked {
 pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let mut findings = Findings::new(card);
     let wrong = types::check(card, &mut findings);
-    let declared = Declared::new(card);
+    let declared = Declared::with(card, |_| false);
     readings::check(card, &declared, &wrong, &mut findings);
-    let directions = direction::directions(card, &Declared::present(card));
-    let shares = shares::all(card);
-    let (cliffs, slopes) = cliffs::check(card, &declared, &shares, &wrong, &mut findings);
+    let is_sound = !findings.has_errors();
+    let directions = direction::directions(card, &Declared::with(card, |_| true));
+    let mut named = directions.iter();
+    let texts = card.facts.iter().map(|fact| fact.kind == FactType::Text);
+    let ways = texts.map(|is_text| if is_text { None } else { named.next() });
+    let ways: Vec<Direction> = ways.map(|way| way.map_or(Direction::Flat, |(_, way)| *way)).collect();
+    let (shares, reaches) = (shares::all(card), Reaches::new(card));
+    let needed = tops::needed_for_a_score(card, &reaches);
+    let scored = Declared::with(card, |at| needed.contains(&at));
+    let reach = Reach::new(&scored);
+    let tops = Tops::new(&reach, &reaches, &ways);
+    let (cliffs, slopes) = cliffs::check(&tops, &shares, &wrong, &mut findings);
     cliffs::strict_thresholds(card, &mut findings);
-    traps::self_reported(card, &shares, &directions, &mut findings);
+    traps::self_reported(card, &shares, &reaches, &directions, &mut findings);
     let idle = traps::idle(card, &shares, &mut findings);
     traps::coverage_picking(card, &mut findings);
     traps::fallbacks(card, &mut findings);
-    traps::never_matters(card, &declared, &mut findings);
+    traps::never_matters(&tops, &mut findings);
     standing::never_matters(card, &mut findings);
     standing::small_steps(card, &mut findings);
     clock::check(card, &mut findings);
-    unstated::check(card, &wrong, &mut findings);
+    types::check_unstated(card, &wrong, &mut findings);
     one_sided::check(card, &mut findings);
+    promises::out_of_reach(card, &tops, &mut findings);
+    promises::counted_twice(card, &reaches, &shares, &mut findings);
+    // Only a card without errors can be tried.
+    if is_sound {
+        Trials::new(&tops, &ways, &reaches).check(&mut findings);
+    }
     traps::unused(card, &mut findings);
     let values = card.dimensions.iter().zip(&declared.values);
     let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
-    (findings.finish(), Report { readings, directions, cliffs, slopes, idle })
+    (findings.finish(), Report { readings, directions, cliffs, slopes, idle, top: tops.of_score() })
 }
 
 #[cfg(test)]

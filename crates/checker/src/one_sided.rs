@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::direction::is_same;
-use super::findings::{Findings, Site};
+use super::findings::{Findings, Site, quoted};
 use super::roots::{Roots, let_roots, roots_of};
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
@@ -62,21 +62,15 @@ fn complain(
     findings: &mut Findings<'_>,
 ) {
     let names: Vec<&str> = found.what.iter().map(|&symbol| card.symbol_name(symbol)).collect();
-    let what: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let [here, there] = &found.factors;
     let about: Vec<&str> = names.iter().copied().chain([site.name(card)]).collect();
-    findings.warn(
-        Code::OneSided,
-        formula.place(span),
-        &about,
-        format!(
-            "{} counts by a factor of {here} on one side of a threshold and of {there} on the other: a rise and a fall of one \
+    let message = format!(
+        "{} counts by a factor of {here} on one side of a threshold and of {there} on the other: a rise and a fall of one \
              size do not cancel, so sums drift",
-            what.join(" and ")
-        ),
-        "one side only",
-        "multiply by the same factor on both sides, or keep it and say why",
+        quoted(&names, " and ")
     );
+    let help = "multiply by the same factor on both sides, or keep it and say why";
+    findings.warn(Code::OneSided, formula.place(span), &about, message, "one side only", help);
 }
 
 /// Returns the factors by which the branches of a choice differ, if the choice asks for what they multiply.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::declared::{Declared, LETS_DEEP, Narrowed};
 use super::findings::{Findings, Site};
+use super::types::is_taken;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use karat_core::range::{Interval, evaluate};
@@ -122,21 +123,6 @@ impl Partial<'_, '_, '_> {
         }
     }
 
-    /// Returns a name that the card does not use.
-    fn free_name(&self) -> &'static str {
-        let card = self.declared.card;
-        let is_taken = |name: &str| {
-            card.facts.iter().any(|fact| fact.name == name)
-                || card.lets.iter().any(|named| named.name == name)
-                || card.constants.iter().any(|constant| constant.name == name)
-                || card.dimensions.iter().any(|dimension| dimension.key == name)
-        };
-        ["divisor", "operand", "guarded"]
-            .into_iter()
-            .find(|name| !is_taken(name))
-            .unwrap_or("guarded_operand")
-    }
-
     fn complain(&mut self, formula: &Formula, expr: &Expr<Symbol>, inside: &Narrowed<'_>, name: &str) {
         let Some((part, label)) = without_result(expr, inside) else { return };
         let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
@@ -151,7 +137,9 @@ impl Partial<'_, '_, '_> {
             }
             // Only a name is known to be above 0 inside of a guard.
             _ if !matches!(part.kind, ExprKind::Name(_)) => {
-                let name = self.free_name();
+                let is_free = |name: &&str| !is_taken(self.declared.card, name);
+                let name = ["divisor", "operand", "guarded"].into_iter().find(is_free);
+                let name = name.unwrap_or("guarded_operand");
                 let guarded = match &expr.kind {
                     ExprKind::Binary(_, left, _) => format!("{} / {name}", text(left)),
                     ExprKind::Call(function, _) => format!("{}({name})", function.name()),
@@ -165,19 +153,13 @@ impl Partial<'_, '_, '_> {
         let mut about: Vec<&str> =
             roots.iter().map(|&symbol| self.declared.card.symbol_name(symbol)).collect();
         about.push(name);
-        self.findings.warn(
-            Code::MayFail,
-            formula.place(&part.span),
-            &about,
-            format!(
-                "`{}` has no value where `{}` {}",
-                text(expr),
-                text(part),
-                label.replacen("may be", "is", 1)
-            ),
-            label,
-            &help,
+        let message = format!(
+            "`{}` has no value where `{}` {}",
+            text(expr),
+            text(part),
+            label.replacen("may be", "is", 1)
         );
+        self.findings.warn(Code::MayFail, formula.place(&part.span), &about, message, label, &help);
     }
 }
 

@@ -70,7 +70,7 @@ impl Roots {
         })
     }
 
-    fn iter(&self) -> impl Iterator<Item = Symbol> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Symbol> {
         let bits = self.words.iter().enumerate().flat_map(|(place, word)| {
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place * 64 + bit)
         });

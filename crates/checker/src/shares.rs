@@ -24,15 +24,20 @@ impl Shares {
     }
 }
 
+/// Returns every set of weights of the dimensions, with the name of its profile; none for the weights of the dimensions themselves.
+pub(super) fn sets_of_weights(card: &Scorecard) -> Vec<(String, Vec<Decimal>)> {
+    let own = || card.dimensions.iter().map(|dimension| dimension.weight).collect();
+    card.profiles.as_ref().map_or_else(|| [(String::new(), own())].into(), |profiles| profiles.list.clone())
+}
+
 /// Returns the shares under every set of weights that the card has.
 pub(super) fn all(card: &Scorecard) -> Vec<Shares> {
-    let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    match &card.profiles {
-        Some(profiles) => {
-            profiles.list.iter().map(|(name, weights)| under(card, name.clone(), weights)).collect()
-        }
-        None => [under(card, String::new(), &own)].into(),
-    }
+    sets_of_weights(card).into_iter().map(|(name, weights)| under(card, name, &weights)).collect()
+}
+
+/// Returns the largest effect of a dimension.
+pub(super) fn effect_of(shares: &[Shares], at: usize) -> f64 {
+    shares.iter().filter_map(|shares| shares.effect.get(at)).copied().fold(0.0, f64::max)
 }
 
 fn under(card: &Scorecard, profile: String, weights: &[Decimal]) -> Shares {

@@ -49,14 +49,9 @@ pub(super) fn small_steps(card: &Scorecard, findings: &mut Findings<'_>) {
     } else {
         return;
     };
-    findings.warn(
-        Code::SmallSteps,
-        standing.span.clone(),
-        &["standing", "review"],
-        message,
-        "small steps pass",
-        &format!("write `{help}`, or keep it and say why"),
-    );
+    let help = format!("write `{help}`, or keep it and say why");
+    let span = standing.span.clone();
+    findings.warn(Code::SmallSteps, span, &["standing", "review"], message, "small steps pass", &help);
 }
 
 /// Finds settings of the standing that can never matter (KC307).

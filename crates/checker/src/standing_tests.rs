@@ -58,6 +58,12 @@ fn the_trust_cards_say_what_the_engine_takes_by_default() {
 #[test]
 fn the_workflow_card_has_the_window_and_the_cap_of_its_document() {
     let standing = released("workflow");
+    let section = |text: &'static str| text.split("\n[standing]\n").nth(1).unwrap();
+    let newer = section(include_str!("../../../scorecards/workflow/1.1.0.toml"));
+    let older = section(include_str!("../../../scorecards/workflow/1.0.0.toml"));
+    let settings =
+        |text: &'static str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>();
+    assert_eq!(settings(newer), settings(older));
     assert_eq!((standing.score, standing.window), (StandingScore::Window, WindowLimits::default()));
     let shares = standing.shares.unwrap();
     assert_eq!((shares.rules, shares.whole), (ShareRules::default(), Some(WholeShares::SixteenBit)));

@@ -2,14 +2,10 @@
 //!
 //! Intervals would only bound the step, and far too high where the same input is on both sides; points show it.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
-
-use super::declared::Declared;
-use super::roots::{Roots, let_roots, roots_of};
+use super::points::{Cone, Hints, Point, span};
+use super::reach::Reach;
 use karat_core::formula::{Binary, Expr, ExprKind, Symbol};
-use karat_core::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::range::evaluate;
 
 /// Number of settings of the other inputs that are tried.
 const SAMPLES: u64 = 48;
@@ -22,10 +18,8 @@ const BUDGET: usize = 30_000_000;
 
 /// Looks for steps, as long as its budget lasts.
 pub(super) struct Steps<'d, 'c> {
-    declared: &'d Declared<'c>,
+    reach: &'d Reach<'d, 'c>,
     hints: Hints,
-    /// The symbols that each let rests on.
-    roots: Vec<Roots>,
     /// Bytes of formulas that may still be evaluated.
     budget: usize,
     /// Comparisons that still wait for their part of the budget.
@@ -34,14 +28,8 @@ pub(super) struct Steps<'d, 'c> {
 
 impl<'d, 'c> Steps<'d, 'c> {
     /// Prepares for a number of comparisons.
-    pub(super) fn new(declared: &'d Declared<'c>, comparisons: usize) -> Self {
-        Self {
-            declared,
-            hints: Hints::new(declared.card),
-            roots: let_roots(declared.card),
-            budget: BUDGET,
-            waiting: comparisons.max(1),
-        }
+    pub(super) fn new(reach: &'d Reach<'d, 'c>, comparisons: usize) -> Self {
+        Self { reach, hints: Hints::new(reach.declared.card), budget: BUDGET, waiting: comparisons.max(1) }
     }
 
     /// Returns whether there is nothing left to look with.
@@ -49,35 +37,26 @@ impl<'d, 'c> Steps<'d, 'c> {
         self.budget == 0
     }
 
-    /// Returns the largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
-    /// of the inputs `moved` changes. `None` if it was never seen to turn.
+    /// Returns the largest step found in `formula` where `comparison`, a part of it or of one of its lets, turns because one of the
+    /// inputs `moved` changes. `None` if it was never seen to turn.
     pub(super) fn largest(
         &mut self,
         comparison: &Expr<Symbol>,
         moved: &[Symbol],
         formula: &Expr<Symbol>,
-        lets: &[usize],
     ) -> Option<f64> {
-        if self.is_spent() {
-            return None;
-        }
-        let named = lets.iter().filter_map(|&at| self.declared.card.lets.get(at));
-        let below = named.map(|named| named.formula.text.len()).sum::<usize>();
-        let cost = (comparison.span.len() + below + 1) * HALVINGS as usize + 4 * formula.span.len();
+        let cone = Cone::new(self.reach.declared.card, &[formula], false);
+        let cost = (comparison.span.len() + cone.size + 1) * HALVINGS as usize + 4 * formula.span.len();
         let samples = self.budget / self.waiting / cost / moved.len().max(1);
         let samples = (samples as u64).clamp(FEWEST_SAMPLES, SAMPLES);
         self.waiting = self.waiting.saturating_sub(1).max(1);
-        let symbols = roots_of(formula, &self.roots);
         let mut largest: Option<f64> = None;
         for &symbol in moved {
-            let Some((low, high)) = span(self.declared, symbol) else { continue };
+            let Some(ends) = span(self.reach, symbol, 1e6) else { continue };
             for sample in 0..samples {
-                if self.budget == 0 {
-                    return largest;
-                }
                 self.budget = self.budget.saturating_sub(cost);
-                let mut point = Point::draw(self.declared, sample, &symbols, lets, &self.hints);
-                let step = step_at(&mut point, comparison, symbol, (low, high), formula);
+                let mut point = Point::draw(self.reach, &cone, sample, &self.hints);
+                let step = step_at(&mut point, comparison, symbol, ends, formula);
                 largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
             }
         }
@@ -109,7 +88,7 @@ fn step_at(
         }
         high = at;
     }
-    let whole = point.is_whole(symbol);
+    let whole = point.reach.declared.is_integer(symbol);
     for _ in 0..HALVINGS {
         let middle = if whole { libm::floor(low + (high - low) / 2.0) } else { low + (high - low) / 2.0 };
         if middle <= low || middle >= high {
@@ -123,8 +102,7 @@ fn step_at(
     }
     let mut value = |value: f64| {
         point.set(symbol, value);
-        let found = evaluate(formula, point).number();
-        (found.low >= found.high && found.low.is_finite()).then_some(found.low)
+        point.value(formula)
     };
     let step = (value(high)? - value(low)?).abs();
     if !whole {
@@ -140,163 +118,4 @@ fn step_at(
         _ => 0.0,
     });
     Some((step - slope.into_iter().fold(0.0, f64::max)).max(0.0))
-}
-
-/// Returns the range over which an input is moved.
-fn span(declared: &Declared<'_>, symbol: Symbol) -> Option<(f64, f64)> {
-    let Range::Number(Interval { low, high }) = declared.range(symbol).0 else { return None };
-    let low = if low.is_finite() { low } else { high.min(1e6) - 2e6 };
-    Some((low, if high.is_finite() { high } else { low + 1e6 }))
-}
-
-/// One setting of the inputs of a formula.
-struct Point<'p, 'c> {
-    declared: &'p Declared<'c>,
-    inputs: BTreeMap<Symbol, Range>,
-    /// The lets that are needed, lowest first, and what each gives.
-    lets: Vec<(usize, (Range, Known))>,
-}
-
-impl<'p, 'c> Point<'p, 'c> {
-    /// Returns a repeatable draw: ends of the ranges first, then points between.
-    fn draw(
-        declared: &'p Declared<'c>,
-        sample: u64,
-        symbols: &[Symbol],
-        lets: &[usize],
-        hints: &Hints,
-    ) -> Self {
-        let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
-        let mut roll = move || {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            dice >> 33
-        };
-        let mut inputs = BTreeMap::new();
-        for &symbol in symbols {
-            let (chosen, other) = (roll(), roll());
-            let number = |value: f64| Range::Number(Interval::point(value));
-            let drawn = match symbol {
-                Symbol::Fact(at) => {
-                    let Some(fact) = declared.card.facts.get(at) else { continue };
-                    if fact.kind == FactType::Number {
-                        Self::draw_number(declared, symbol, fact.integer, (chosen, other), hints)
-                            .map_or(Range::Flag(None), number)
-                    } else {
-                        Range::Flag(Some(chosen % 3 > 0))
-                    }
-                }
-                Symbol::Reading(at) => {
-                    let Interval { low, high } = declared.reading(at);
-                    number(if chosen.is_multiple_of(2) { high } else { low })
-                }
-                Symbol::Score | Symbol::Composite => number((chosen % 5) as f64 / 4.0),
-                Symbol::Coverage => number(1.0),
-                Symbol::Let(_) => continue,
-            };
-            inputs.insert(symbol, drawn);
-        }
-        let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
-        let lets = lets.iter().map(|&at| (at, nothing)).collect();
-        let mut point = Self { declared, inputs, lets };
-        point.follow_lets();
-        point
-    }
-
-    fn draw_number(
-        declared: &Declared<'_>,
-        symbol: Symbol,
-        is_integer: bool,
-        (chosen, other): (u64, u64),
-        hints: &Hints,
-    ) -> Option<f64> {
-        let (low, high) = span(declared, symbol)?;
-        // Open ranges are explored near their start, where quantities usually lie.
-        let end = if high - low >= 1e6 { low + 20.0 } else { high };
-        let mut value = low + (end - low) * (chosen % 5) as f64 / 4.0;
-        if is_integer {
-            value = libm::floor(value);
-        }
-        // Half of the draws lie where the card compares, or just beyond.
-        let thresholds = hints.thresholds.get(&symbol).map_or(&[][..], Vec::as_slice);
-        if let Some(threshold) = thresholds.get(other as usize % (2 * thresholds.len()).max(1)) {
-            value = threshold.clamp(low, high);
-        }
-        if hints.divisors.contains(&symbol) && value.abs() <= 0.0 {
-            value = end;
-        }
-        Some(value)
-    }
-
-    fn is_whole(&self, symbol: Symbol) -> bool {
-        matches!(symbol, Symbol::Fact(at) if self.declared.card.facts.get(at).is_some_and(|fact| fact.integer))
-    }
-
-    fn set(&mut self, symbol: Symbol, value: f64) {
-        if let Some(slot) = self.inputs.get_mut(&symbol) {
-            *slot = Range::Number(Interval::point(value));
-            self.follow_lets();
-        }
-    }
-
-    fn follow_lets(&mut self) {
-        for place in 0..self.lets.len() {
-            let at = self.lets.get(place).map_or(usize::MAX, |(at, _)| *at);
-            let Some(named) = self.declared.card.lets.get(at) else { continue };
-            let range = evaluate_known(&named.formula.expr, self);
-            self.lets.get_mut(place).into_iter().for_each(|slot| slot.1 = range);
-        }
-    }
-}
-
-/// The statements of a card about the numbers that matter.
-struct Hints {
-    /// The facts by which something is divided.
-    divisors: BTreeSet<Symbol>,
-    /// The numbers with which names are compared, and those next to them.
-    thresholds: BTreeMap<Symbol, Vec<f64>>,
-}
-
-impl Hints {
-    fn new(card: &Scorecard) -> Self {
-        let mut hints = Self { divisors: BTreeSet::new(), thresholds: BTreeMap::new() };
-        for (_, formula) in super::findings::Site::all(card) {
-            formula.expr.walk(&mut |node| match &node.kind {
-                ExprKind::Binary(Binary::Divide, _, by) => hints.divisors.extend(by.symbols()),
-                ExprKind::Binary(_, left, right) => {
-                    let (name, number) = match (&left.kind, &right.kind) {
-                        (ExprKind::Name(name), _) => (*name, right.literal()),
-                        (_, ExprKind::Name(name)) => (*name, left.literal()),
-                        _ => return,
-                    };
-                    let Some(number) = number else { return };
-                    let known = hints.thresholds.entry(name).or_default();
-                    if known.len() < 12 && !known.contains(&number) {
-                        known.extend([number, number + 1.0, number - 1.0]);
-                    }
-                }
-                _ => {}
-            });
-        }
-        hints
-    }
-}
-
-impl Surroundings for Point<'_, '_> {
-    fn range(&self, symbol: Symbol) -> (Range, Known) {
-        let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
-        match symbol {
-            Symbol::Let(at) => self
-                .lets
-                .binary_search_by_key(&at, |(known, _)| *known)
-                .ok()
-                .and_then(|place| self.lets.get(place))
-                .map(|(_, range)| *range),
-            _ => self.inputs.get(&symbol).map(|&range| (range, Known::Surely)),
-        }
-        .unwrap_or(nothing)
-    }
-
-    fn is_part(&self, _: Symbol, _: Symbol) -> bool {
-        false
-    }
 }

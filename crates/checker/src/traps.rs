@@ -4,27 +4,30 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range as Bytes;
 
-use super::cliffs::{highest_score, points};
-use super::declared::Declared;
-use super::direction::{Direction, has_weight};
-use super::findings::{Findings, Site};
+use super::cliffs::points;
+use super::declared::{Declared, FUEL, fill, formulas, to_grid};
+use super::direction::{Direction, Reaches, has_weight};
+use super::findings::{Findings, Site, quoted};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::standing;
+use super::tops::Tops;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Function, Symbol};
-use karat_core::number::BILLION;
+use karat_core::number::{BILLION, Score, UNITS_PER_ONE, round};
 use karat_core::range::{Interval, Known, Range, evaluate};
 use karat_core::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
 
 /// From this share of the weight on, what the subject reports about itself is a finding.
-const LARGE_SHARE: f64 = 0.25;
+pub(super) const LARGE_SHARE: f64 = 0.25;
 
 /// Finds facts by which the subject can help itself (KC302).
 pub(super) fn self_reported(
     card: &Scorecard,
     shares: &[Shares],
+    reaches: &Reaches,
     directions: &[(String, Direction)],
     findings: &mut Findings<'_>,
 ) {
@@ -39,20 +42,17 @@ pub(super) fn self_reported(
             let ExprKind::Binary(Binary::Divide, _, by) = &node.kind else { return };
             for fact in roots_of(by, &roots).iter().filter_map(reported) {
                 divides.push(&fact.name);
-                findings.warn(
-                    Code::SelfReported,
-                    formula.place(&by.span),
-                    &[&fact.name, site.name(card)],
-                    format!("`{}` divides, and the subject reports it itself", fact.name),
-                    "from the subject",
-                    "divide by what the task or the harness says, or keep it and say why",
-                );
+                let message = format!("`{}` divides, and the subject reports it itself", fact.name);
+                let help = "divide by what the task or the harness says, or keep it and say why";
+                let span = formula.place(&by.span);
+                let about = &[&fact.name, site.name(card)];
+                findings.warn(Code::SelfReported, span, about, message, "from the subject", help);
             }
         });
     }
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        let facts = roots_of(&dimension.formula.expr, &roots);
-        let facts: Vec<&FactDeclaration> = facts.iter().filter_map(reported).collect();
+        let facts = reaches.facts_of(&formulas(dimension)).into_iter().map(Symbol::Fact);
+        let facts: Vec<&FactDeclaration> = facts.filter_map(|fact| reported(&fact)).collect();
         let largest =
             shares.iter().map(|shares| (shares.weight.get(at).copied().unwrap_or(0.0), shares.place()));
         let largest = largest.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -62,22 +62,20 @@ pub(super) fn self_reported(
         if facts.iter().all(|fact| divides.contains(&fact.name.as_str())) {
             continue;
         }
-        let names = facts.iter().map(|fact| format!("`{}`", fact.name)).collect::<Vec<_>>().join(", ");
-        let about: Vec<&str> =
-            facts.iter().map(|fact| fact.name.as_str()).chain([dimension.key.as_str()]).collect();
+        let names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+        let about: Vec<&str> = names.iter().copied().chain([dimension.key.as_str()]).collect();
         let much = if card.family.is_some() {
             String::new()
         } else {
             format!(" ({} % of the weight{place})", points(share * 100.0, 100.0))
         };
-        findings.warn(
-            Code::SelfReported,
-            dimension.span.clone(),
-            &about,
-            format!("`{}`{much} rests on what the subject reports itself: {names}", dimension.key),
-            "self-reported",
-            "measure it, have it judged, or give it less weight",
+        let message = format!(
+            "`{}`{much} rests on what the subject reports itself: {}",
+            dimension.key,
+            quoted(&names, ", ")
         );
+        let help = "measure it, have it judged, or give it less weight";
+        findings.warn(Code::SelfReported, dimension.span.clone(), &about, message, "self-reported", help);
     }
     for (fact, (_, direction)) in card.facts.iter().filter(|fact| fact.kind != FactType::Text).zip(directions)
     {
@@ -88,17 +86,13 @@ pub(super) fn self_reported(
         };
         if fact.from == Reporter::Subject && fact.kind == FactType::Number && endless {
             let way = if *direction == Direction::Up { "higher" } else { "lower" };
-            findings.warn(
-                Code::SelfReported,
-                fact.span.clone(),
-                &[&fact.name],
-                format!(
-                    "the subject reports `{}` itself, and the {way} it is the better, without limit",
-                    fact.name
-                ),
-                "free for the subject",
-                "declare a `max`, or let the task set it",
+            let message = format!(
+                "the subject reports `{}` itself, and the {way} it is the better, without limit",
+                fact.name
             );
+            let help = "declare a `max`, or let the task set it";
+            let span = fact.span.clone();
+            findings.warn(Code::SelfReported, span, &[&fact.name], message, "free for the subject", help);
         }
     }
 }
@@ -106,7 +100,7 @@ pub(super) fn self_reported(
 /// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
 /// conditions are false; a dimension with a default earns it by not being measured.
 pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
-    let nothing_done = Declared::over(card, |fact| {
+    let ranges = card.facts.iter().map(|fact| {
         let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
         let range = match fact.kind {
             FactType::Number if !given && fact.min.is_finite() => Range::Number(Interval::point(fact.min)),
@@ -116,6 +110,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
         };
         (range, Known::Surely)
     });
+    let nothing_done = Declared::over(card, FUEL, ranges.collect());
     let scale = f64::from(card.scale.max);
     let mut earned = Vec::new();
     let roots = let_roots(card);
@@ -130,10 +125,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
             }
             _ => 0.0,
         };
-        let default = match dimension.missing {
-            MissingPolicy::Default(billionths) => billionths as f64 / BILLION as f64,
-            _ => 0.0,
-        };
+        let default = fill(dimension).unwrap_or(0.0);
         let effect = shares.iter().map(|shares| additive_share(card, shares, at)).fold(0.0, f64::max);
         let reading = measured.max(default);
         if reading * effect <= 1e-9 {
@@ -151,18 +143,12 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
             }
             None => String::from("multiply `formula` by what was achieved, or keep it and say why"),
         };
-        findings.warn(
-            Code::Idle,
-            dimension.span.clone(),
-            &[&dimension.key],
-            format!(
-                "`{}` earns {} of {scale}{whole} {how}",
-                dimension.key,
-                points(reading * effect * scale, scale)
-            ),
-            "earned idle",
-            &help,
+        let message = format!(
+            "`{}` earns {} of {scale}{whole} {how}",
+            dimension.key,
+            points(reading * effect * scale, scale)
         );
+        findings.warn(Code::Idle, dimension.span.clone(), &[&dimension.key], message, "earned idle", &help);
     }
     earned
 }
@@ -177,12 +163,8 @@ fn achieved<'c>(
     let others = card.dimensions.iter().enumerate().filter(|(other, _)| *other != at);
     let mut idle = others.filter(|(other, dimension)| {
         let is_zero = nothing_done.values.get(*other).is_some_and(|value| value.high <= 0.0);
-        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-        let mut formulas = conditions.into_iter().flatten().chain([&dimension.formula]);
-        is_zero
-            && formulas.all(|formula| {
-                roots_of(&formula.expr, roots).iter().all(|root| matches!(root, Symbol::Fact(_)))
-            })
+        let is_fact = |root: &Symbol| matches!(root, Symbol::Fact(_));
+        is_zero && formulas(dimension).iter().all(|formula| roots_of(formula, roots).iter().all(is_fact))
     });
     idle.next().map(|(_, dimension)| dimension.key.as_str())
 }
@@ -254,14 +236,8 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
             let value = points(billionths as f64 / BILLION as f64, 1.0);
             let message = format!("where `{}` is missing it counts as {value}", dimension.key);
             let help = "use `exclude`, `zero` or `withhold`, or keep it and say why";
-            findings.warn(
-                Code::Fallback,
-                dimension.span.clone(),
-                &[&dimension.key],
-                message,
-                "default",
-                help,
-            );
+            let span = dimension.span.clone();
+            findings.warn(Code::Fallback, span, &[&dimension.key], message, "default", help);
         }
     }
     for (site, formula) in Site::all(card) {
@@ -281,64 +257,85 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
 }
 
 /// Finds what always or never happens (KC307).
-pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings: &mut Findings<'_>) {
+pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
+    let card = tops.reach.declared.card;
     for (site, formula) in Site::all(card) {
-        if matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_)) {
-            constant(card, declared, site, formula, &formula.expr, findings);
+        let whole = matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_));
+        if let Some(always) = Some(&formula.expr).filter(|_| whole).and_then(|it| tops.constant(site, it)) {
+            constant(card, always, site, formula, &formula.expr, findings);
         }
         formula.expr.walk(&mut |node| {
             if let ExprKind::Call(Function::If, arguments) = &node.kind
                 && let Some(condition) = arguments.first()
+                && let Some(always) = tops.reach.decided(site, condition)
             {
-                constant(card, declared, site, formula, condition, findings);
+                constant(card, always, site, formula, condition, findings);
             }
         });
     }
     let scale = f64::from(card.scale.max);
-    let highest = highest_score(card, declared) * scale;
-    for gate in &card.gates {
-        let caps = gate.cap.is_some_and(|cap| cap.to_f64() < highest);
+    let mut warn = |span: &Bytes<usize>, name: &str, message: String, label: &str, help: String| {
+        findings.warn(Code::NeverMatters, span.clone(), &[name], message, label, &help);
+    };
+    // Advice is not rounded up to what is out of reach again.
+    let below = |top: f64| points(libm::floor(top * 1e4 + 1e-6) * 1e-4 * scale, scale);
+    let none_above = |top: f64| format!("no score is above {}", points(top * scale, scale));
+    for (at, gate) in card.gates.iter().enumerate() {
         let blocks = gate.tier_limit.is_some_and(|limit| limit < card.tiers.len());
-        if !caps && !blocks {
+        let Some(top) = tops.where_holds(Site::GateWhen(at), &gate.when.expr) else { continue };
+        if !blocks && gate.cap.is_none_or(|cap| cap.to_f64() >= (top.at_most - 1e-6) * scale) {
             let message =
-                format!("`{}` takes nothing away: no score is above {}", gate.name, points(highest, scale));
-            let help = "lower its `cap`, or remove the gate";
-            findings.warn(Code::NeverMatters, gate.span.clone(), &[&gate.name], message, "no effect", help);
+                format!("`{}` takes nothing away: where it holds {}", gate.name, none_above(top.at_most));
+            let help =
+                format!("take a `cap` below {}, or remove the gate", points(top.at_most * scale, scale));
+            warn(&gate.span, &gate.name, message, "no effect", help);
         }
     }
-    for band in card.bands.iter().filter(|band| band.from.to_f64() > highest) {
-        let message =
-            format!("`{}` is never reached: no score is above {}", band.name, points(highest, scale));
-        findings.warn(
-            Code::NeverMatters,
-            band.span.clone(),
-            &[&band.name],
-            message,
-            "out of reach",
-            "lower `from`, or remove it",
-        );
+    let top = tops.of_score().at_most;
+    let units = round((top + 1e-9).min(1.0) * UNITS_PER_ONE as f64) as i64;
+    let published = card.scale.publish(Score::from_units(units));
+    let published = published.value as f64 / libm::pow(10.0, f64::from(published.places));
+    for band in card.bands.iter().filter(|band| band.from.to_f64() > published) {
+        let message = format!("`{}` is never reached: {}", band.name, none_above(top));
+        let help = format!("lower it to `from = {}` or less, or remove it", below(top));
+        warn(&band.span, &band.name, message, "out of reach", help);
     }
-    for tier in &card.tiers {
-        let low = tier
-            .floors
-            .iter()
-            .find(|(at, floor)| *floor as f64 / BILLION as f64 > declared.reading(*at).high);
+    // Of a tier: the floors in billionths by the place of the dimension, the score and the coverage in billionths.
+    let out_of_reach = |floors: &[(usize, i64)], score: f64, coverage: i64, score_at_most: f64| {
+        let highest = |at: usize| tops.of_dimension(at).map_or(0.0, |top| top.at_most);
+        let low = floors.iter().find(|(at, floor)| *floor as f64 / BILLION as f64 > to_grid(highest(*at)));
         let name = |at: usize| card.dimensions.get(at).map_or("", |dimension| &dimension.key);
-        let why = match low {
-            Some((at, _)) => format!("`{}` cannot reach its floor", name(*at)),
-            None if tier.score.to_f64() > highest => format!("no score is above {}", points(highest, scale)),
-            None if tier.coverage.millionths() > 1_000_000 => "no coverage is above 1".to_string(),
-            None => continue,
-        };
-        let message = format!("`{}` is never reached: {why}", tier.name);
-        findings.warn(
-            Code::NeverMatters,
-            tier.span.clone(),
-            &[&tier.name],
-            message,
-            "out of reach",
-            "ask for less, or remove it",
-        );
+        match low {
+            Some((at, _)) => Some((
+                format!("`{}` cannot reach its floor", name(*at)),
+                format!("a floor of `{}`", libm::floor(highest(*at) * 1e6) / 1e6),
+            )),
+            None if score > score_at_most => Some((none_above(top), format!("`score = {}`", below(top)))),
+            None if coverage > BILLION => {
+                Some(("no coverage is above 1".to_string(), "`coverage = 1`".to_string()))
+            }
+            None => None,
+        }
+    };
+    let never = |name: &str, why: &str| format!("`{name}` is never reached: {why}");
+    let less = |ask: &str| format!("ask for {ask} or less, or remove it");
+    for tier in &card.tiers {
+        let coverage = tier.coverage.millionths() * 1_000;
+        if let Some((why, ask)) = out_of_reach(&tier.floors, tier.score.to_f64(), coverage, published) {
+            warn(&tier.span, &tier.name, never(&tier.name, &why), "out of reach", less(&ask));
+        }
+    }
+    if let Some(standing) = &card.standing {
+        for tier in &standing.tiers {
+            let place = |key: &str| card.dimensions.iter().position(|dimension| dimension.key == key);
+            let floors: Vec<_> =
+                tier.floors.iter().filter_map(|(key, floor)| Some((place(key)?, *floor))).collect();
+            // A standing is published in whole points.
+            let (score, at_most) = (tier.points as f64, libm::ceil(published));
+            if let Some((why, ask)) = out_of_reach(&floors, score, tier.coverage, at_most) {
+                warn(&standing.span, &tier.name, never(&tier.name, &why), "out of reach", less(&ask));
+            }
+        }
     }
     let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {
@@ -348,14 +345,8 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
             let message =
                 format!("`{}` has no weight, and no formula, tier or standing reads it", dimension.key);
             let help = "give it a weight, or remove it";
-            findings.warn(
-                Code::NeverMatters,
-                dimension.weight_span.clone(),
-                &[&dimension.key],
-                message,
-                "no effect",
-                help,
-            );
+            let span = dimension.weight_span.clone();
+            findings.warn(Code::NeverMatters, span, &[&dimension.key], message, "no effect", help);
         }
     }
 }
@@ -379,24 +370,22 @@ fn percent_hint(card: &Scorecard, condition: &Expr<Symbol>) -> Option<String> {
 
 fn constant(
     card: &Scorecard,
-    declared: &Declared<'_>,
+    always: bool,
     site: Site,
     formula: &karat_core::formula::Formula,
     condition: &Expr<Symbol>,
     findings: &mut Findings<'_>,
 ) {
-    let Some(always) = evaluate(condition, declared).flag() else { return };
     let text = formula.text.get(condition.span.clone()).unwrap_or_default();
-    findings.warn(
-        Code::NeverMatters,
-        formula.place(&condition.span),
-        &[site.name(card)],
-        format!("`{text}` is always {always} over the declared ranges"),
-        if always { "always true" } else { "always false" },
-        &percent_hint(card, condition).unwrap_or_else(|| {
-            "correct the condition or the ranges of its facts, or write the branch alone".to_string()
-        }),
-    );
+    let message = format!("`{text}` is always {always} over the declared ranges");
+    let help = percent_hint(card, condition).unwrap_or_else(|| {
+        let whole = condition.span == formula.expr.span && !always;
+        let rest = if whole { "remove what it decides" } else { "write the branch alone" };
+        format!("correct the condition or the ranges of its facts, or {rest}")
+    });
+    let label = if always { "always true" } else { "always false" };
+    let span = formula.place(&condition.span);
+    findings.warn(Code::NeverMatters, span, &[site.name(card)], message, label, &help);
 }
 
 /// Finds facts, constants and lets that nothing reads (KC208). A challenge takes them from its base.
@@ -415,28 +404,17 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
             symbols.extend(named.formula.expr.symbols());
         } else {
             let message = format!("nothing reads the let `{}`", named.name);
-            findings.warn(
-                Code::Unused,
-                named.formula.span.clone(),
-                &[&named.name],
-                message,
-                "unused",
-                "remove it",
-            );
+            let help = "remove it";
+            let span = named.formula.span.clone();
+            findings.warn(Code::Unused, span, &[&named.name], message, "unused", help);
         }
     }
     let named: BTreeSet<usize> =
         Site::all(card).flat_map(|(_, formula)| formula.constants.iter().map(|(_, at)| *at)).collect();
     for (_, constant) in card.constants.iter().enumerate().filter(|(at, _)| !named.contains(at)) {
         let message = format!("no formula names the constant `{}`", constant.name);
-        findings.warn(
-            Code::Unused,
-            constant.span.clone(),
-            &[&constant.name],
-            message,
-            "unused",
-            "remove it, or name it in a formula",
-        );
+        let help = "remove it, or name it in a formula";
+        findings.warn(Code::Unused, constant.span.clone(), &[&constant.name], message, "unused", help);
     }
     let wholes: BTreeSet<usize> = card.facts.iter().filter_map(|fact| fact.max_fact).collect();
     for (at, fact) in card.facts.iter().enumerate() {

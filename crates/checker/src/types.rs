@@ -1,14 +1,14 @@
 //! Types and units: a condition where a condition is needed, and nothing added to seconds but seconds. Where a number is
-//! needed a condition is 1 or 0.
+//! needed a condition is 1 or 0. Facts without a unit that are added or compared are looked at by the same walk (KC309).
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::findings::{Findings, Site};
+use super::findings::{Findings, Site, quoted};
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::scorecard::{FactDeclaration, FactType, Scorecard};
 
 /// The type of a formula's result.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,19 +119,14 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                 whole.name,
                 Unit::named(&whole.unit)
             );
-            findings.error(
-                Code::UnitMismatch,
-                fact.span.clone(),
-                message,
-                "unlike units",
-                "give both one unit",
-            );
+            let (span, help) = (fact.span.clone(), "give both one unit");
+            findings.error(Code::UnitMismatch, span, message, "unlike units", help);
         }
     }
     let mut lets: Vec<Type> = Vec::with_capacity(card.lets.len());
     let mut wrong = Vec::new();
     for (site, formula) in Site::all(card) {
-        let mut inference = Inference { card, lets: &lets, formula, findings, sound: true };
+        let mut inference = Inference { card, lets: &lets, formula, findings, sound: true, unstated: None };
         let found = inference.infer(&formula.expr);
         match site {
             Site::Let(_) => {}
@@ -143,13 +138,9 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                     && !unit.is_none()
                 {
                     let help = inference.references(&[&unit]);
-                    inference.complain(
-                        Code::UnitMismatch,
-                        &formula.expr,
-                        format!("the value is in {unit}, but a score has no unit"),
-                        &format!("in {unit}"),
-                        &help,
-                    );
+                    let message = format!("the value is in {unit}, but a score has no unit");
+                    let label = format!("in {unit}");
+                    inference.complain(Code::UnitMismatch, &formula.expr, message, &label, &help);
                 }
             }
         }
@@ -166,9 +157,44 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
     wrong
 }
 
+/// Returns whether the card uses a name.
+pub(super) fn is_taken(card: &Scorecard, name: &str) -> bool {
+    card.facts.iter().any(|fact| fact.name == name)
+        || card.lets.iter().any(|named| named.name == name)
+        || card.constants.iter().any(|constant| constant.name == name)
+        || card.dimensions.iter().any(|dimension| dimension.key == name)
+}
+
 fn reads_unknown(expr: &Expr<Symbol>, lets: &[Type]) -> bool {
     let is_unknown = |at: usize| lets.get(at) == Some(&Type::Unknown);
     expr.symbols().iter().any(|symbol| matches!(symbol, Symbol::Let(at) if is_unknown(*at)))
+}
+
+/// Finds facts without a unit that are added to, subtracted from or compared with others (KC309); `wrong` are formulas that have
+/// no type.
+pub(super) fn check_unstated(card: &Scorecard, wrong: &[Site], findings: &mut Findings<'_>) {
+    let mut lets: Vec<Type> = Vec::with_capacity(card.lets.len());
+    for (site, formula) in Site::all(card) {
+        let unstated = Some(site.name(card));
+        let mut inference = Inference { card, lets: &lets, formula, findings, sound: true, unstated };
+        let is_wrong = wrong.contains(&site);
+        let found = if is_wrong { Type::Number(Unit::NONE) } else { inference.infer(&formula.expr) };
+        lets.extend(matches!(site, Site::Let(_)).then_some(found));
+    }
+}
+
+/// Returns the unit of a fact where only those that are not stated count. Whole numbers count something, what stays within -1 to
+/// 1 is a share, and a part has the unit of its whole.
+fn unstated_unit(card: &Scorecard, fact: &FactDeclaration) -> Unit {
+    if fact.has_unit || fact.integer || (fact.min >= -1.0 && fact.max <= 1.0) {
+        return Unit::NONE;
+    }
+    let mut whole = fact;
+    for _ in 0..card.facts.len() {
+        let Some(next) = whole.max_fact.and_then(|at| card.facts.get(at)) else { break };
+        whole = next;
+    }
+    Unit::Product([(whole.name.clone(), 1.0)].into())
 }
 
 struct Inference<'i, 'c, 'f> {
@@ -177,6 +203,8 @@ struct Inference<'i, 'c, 'f> {
     formula: &'c Formula,
     findings: &'i mut Findings<'f>,
     sound: bool,
+    /// The name of what is looked at, where units that are not stated are: each such fact has its own, and all others have none.
+    unstated: Option<&'c str>,
 }
 
 impl Inference<'_, '_, '_> {
@@ -196,13 +224,8 @@ impl Inference<'_, '_, '_> {
             let compared = if is_whole { format!("{text} > 0") } else { format!("({text}) > 0") };
             let help =
                 format!("multiply by it, so that it counts in proportion; a condition would be `{compared}`");
-            self.complain(
-                Code::TypeMismatch,
-                part,
-                format!("`{text}` is a number, but a condition is needed here"),
-                "a number",
-                &help,
-            );
+            let message = format!("`{text}` is a number, but a condition is needed here");
+            self.complain(Code::TypeMismatch, part, message, "a number", &help);
         }
     }
 
@@ -253,12 +276,7 @@ impl Inference<'_, '_, '_> {
             name.insert_str(0, "in_");
         }
         name.push_str("_limit");
-        let card = self.card;
-        let is_taken = card.facts.iter().any(|fact| fact.name == name)
-            || card.lets.iter().any(|named| named.name == name)
-            || card.constants.iter().any(|constant| constant.name == name)
-            || card.dimensions.iter().any(|dimension| dimension.key == name);
-        if is_taken { format!("{name}_constant") } else { name }
+        if is_taken(self.card, &name) { format!("{name}_constant") } else { name }
     }
 
     fn infer(&mut self, expr: &Expr<Symbol>) -> Type {
@@ -282,7 +300,10 @@ impl Inference<'_, '_, '_> {
                 Type::Number(Unit::NONE)
             }
             Symbol::Fact(at) => match self.card.facts.get(at) {
-                Some(fact) if fact.kind == FactType::Number => Type::Number(Unit::named(&fact.unit)),
+                Some(fact) if fact.kind == FactType::Number => Type::Number(match self.unstated {
+                    Some(_) => unstated_unit(self.card, fact),
+                    None => Unit::named(&fact.unit),
+                }),
                 Some(fact) if fact.kind == FactType::Boolean => Type::Flag,
                 Some(fact) => {
                     let message = format!("`{}` is a text, which no formula can read", fact.name);
@@ -303,7 +324,8 @@ impl Inference<'_, '_, '_> {
     fn unit_of_number(&self, expr: &Expr<Symbol>) -> Unit {
         let named = self.formula.constants.iter().find(|(span, _)| *span == expr.span);
         let constant = named.and_then(|(_, at)| self.card.constants.get(*at));
-        constant.and_then(|constant| constant.unit.as_deref()).map_or(Unit::Any, Unit::named)
+        let unit = constant.and_then(|constant| constant.unit.as_deref());
+        unit.map_or(Unit::Any, |unit| if self.unstated.is_some() { Unit::NONE } else { Unit::named(unit) })
     }
 
     fn flags(&mut self, operands: &[&Expr<Symbol>]) -> Type {
@@ -317,6 +339,9 @@ impl Inference<'_, '_, '_> {
     /// Numbers that must share one unit.
     fn alike(&mut self, expr: &Expr<Symbol>, what: &str, operands: &[&Expr<Symbol>]) -> Option<Unit> {
         let units: Vec<Option<Unit>> = operands.iter().map(|operand| self.number(operand)).collect();
+        if let Some(name) = self.unstated {
+            return Some(self.meet(expr, name, &units));
+        }
         let mut shared = Unit::Any;
         for unit in units {
             let unit = unit?;
@@ -324,18 +349,39 @@ impl Inference<'_, '_, '_> {
                 Some(both) => shared = both,
                 None => {
                     let help = self.references(&[&shared, &unit]);
-                    self.complain(
-                        Code::UnitMismatch,
-                        expr,
-                        format!("{shared} and {unit} cannot be {what}"),
-                        &format!("{shared} and {unit}"),
-                        &help,
-                    );
+                    let message = format!("{shared} and {unit} cannot be {what}");
+                    let label = format!("{shared} and {unit}");
+                    self.complain(Code::UnitMismatch, expr, message, &label, &help);
                     return None;
                 }
             }
         }
         Some(shared)
+    }
+
+    /// Returns the common unit of numbers that are put together, and tells of those that nothing shows to be alike.
+    fn meet(&mut self, expr: &Expr<Symbol>, name: &str, units: &[Option<Unit>]) -> Unit {
+        let mut units = units.iter().flatten().filter(|unit| **unit != Unit::Any);
+        let Some(first) = units.next() else { return Unit::Any };
+        let rest: Vec<&Unit> = units.filter(|other| *other != first).collect();
+        if rest.is_empty() {
+            return first.clone();
+        }
+        let is_met = |name: &&str| {
+            rest.iter().chain([&first]).any(|unit| unit.factors().iter().any(|it| it.0 == *name))
+        };
+        let names: Vec<&str> = self.card.facts.iter().map(|fact| fact.name.as_str()).filter(is_met).collect();
+        if !names.is_empty() {
+            let (list, verb) = (quoted(&names, " and "), if names.len() == 1 { "has" } else { "have" });
+            let text = self.text(expr);
+            let message =
+                format!("{list} {verb} no unit: nothing shows that `{text}` puts together what is alike");
+            let about: Vec<&str> = names.into_iter().chain([name]).collect();
+            let help = "declare the unit of each: `unit = \"s\"`, or `unit = \"1\"` for a pure number";
+            let span = self.formula.place(&expr.span);
+            self.findings.warn(Code::UnitlessFacts, span, &about, message, "no unit", help);
+        }
+        Unit::NONE
     }
 
     fn infer_binary(
@@ -355,7 +401,13 @@ impl Inference<'_, '_, '_> {
                 let (a, b) = (self.number(left), self.number(right));
                 let power = if operator == Binary::Multiply { 1.0 } else { -1.0 };
                 match (a, b) {
-                    (Some(a), Some(b)) => Type::Number(a.times(&b, power)),
+                    (Some(a), Some(b)) => {
+                        let unit = a.times(&b, power);
+                        // What has as many of them above the line as below is taken for a share.
+                        let sum: f64 = unit.factors().iter().map(|(_, exponent)| exponent).sum();
+                        let is_share = self.unstated.is_some() && unit != Unit::Any && sum.abs() < 1e-9;
+                        Type::Number(if is_share { Unit::NONE } else { unit })
+                    }
                     _ => Type::Unknown,
                 }
             }
@@ -421,6 +473,7 @@ impl Inference<'_, '_, '_> {
                 for operand in operands {
                     if let Some(unit) = self.number(operand)
                         && !unit.is_none()
+                        && self.unstated.is_none()
                     {
                         let message =
                             format!("`{}` takes a number without a unit, not {unit}", function.name());
@@ -444,7 +497,7 @@ impl Inference<'_, '_, '_> {
 }
 
 /// Returns `one * other^power` of factors with their exponents, in order; those that cancel are left out.
-pub(super) fn product<T: Ord + Clone>(one: &[(T, f64)], other: &[(T, f64)], power: f64) -> Vec<(T, f64)> {
+fn product<T: Ord + Clone>(one: &[(T, f64)], other: &[(T, f64)], power: f64) -> Vec<(T, f64)> {
     let mut factors = one.to_vec();
     for (factor, exponent) in other {
         match factors.iter_mut().find(|(known, _)| known == factor) {

@@ -26,12 +26,7 @@ const CACHE_BYTES: u64 = 4 << 30;
 
 /// Returns the options of an engine for `card` from the command line, without the moment of the verdict. A trace has the time
 /// that the document of traces gives it.
-pub fn options(
-    card: &Scorecard,
-    args: &GraderArgs,
-    fields: &Fields,
-    portable: bool,
-) -> Result<Options, Failure> {
+pub fn options(card: &Scorecard, args: &GraderArgs, fields: &Fields) -> Result<Options, Failure> {
     let kind = kind(card)?;
     for (flag, given, what) in
         [("--subject-field", &fields.subject_field, "subject"), ("--task-field", &fields.task_field, "task")]
@@ -43,7 +38,7 @@ pub fn options(
             );
         }
     }
-    let Graders { embedder, cache, judge, .. } = of_kind(kind, args, None, portable)?;
+    let Graders { embedder, cache, judge, .. } = of_kind(kind, args, None)?;
     let Fields { subject_field, task_field } = fields.clone();
     Ok(Options {
         subject_field,
@@ -57,12 +52,7 @@ pub fn options(
 }
 
 /// Returns the inputs of the graders of a kind of evidence, without a card.
-pub fn of_kind(
-    kind: Kind,
-    args: &GraderArgs,
-    as_of: Option<Timestamp>,
-    portable: bool,
-) -> Result<Graders, Failure> {
+pub fn of_kind(kind: Kind, args: &GraderArgs, as_of: Option<Timestamp>) -> Result<Graders, Failure> {
     if kind != Kind::ReasoningTrace
         && let Some(flag) =
             args.embedder.as_ref().map(|_| "--embedder").or(args.cache.as_ref().map(|_| "--cache"))
@@ -80,18 +70,18 @@ pub fn of_kind(
         let options = JudgeOptions { tells_start: stderr().is_terminal(), ..JudgeOptions::default() };
         Arc::new(Judges::found(args.judge.as_deref(), options))
     });
-    let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
+    let embedder = args.embedder.as_deref().map(embedder).transpose()?;
+    let embedder = embedder.map(|it| Arc::new(if args.portable { it.portable() } else { it }));
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, judge, ..Graders::default() })
+    Ok(Graders { as_of, embedder, cache, judge, ..Graders::default() })
 }
 
 /// Loads the embedder in a folder.
-pub fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
-    let embedder = Embedder::load(Path::new(folder)).map_err(|problems| {
+pub fn embedder(folder: &str) -> Result<Embedder, Failure> {
+    Embedder::load(Path::new(folder)).map_err(|problems| {
         let failure = Failure::new(format!("there is no embedder in `{folder}`"));
         problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))
-    })?;
-    Ok(if portable { embedder.portable() } else { embedder })
+    })
 }
 
 /// Reads a cache.

@@ -36,7 +36,7 @@ pub fn engine_of(
 ) -> Result<Option<(Arc<CompiledCard>, Engine)>, Failure> {
     let Some(card) = card else { return Ok(None) };
     let card = cards::for_inputs(card, inputs, cli.color)?;
-    let options = graders::options(card.card(), graders, fields, cli.portable)?;
+    let options = graders::options(card.card(), graders, fields)?;
     let engine = Engine::new(Arc::clone(&card), options)?;
     Ok(Some((card, engine)))
 }
@@ -50,7 +50,7 @@ pub fn load_with(
     cli: &Cli,
 ) -> Result<Rows, Failure> {
     let scored = |card: Arc<CompiledCard>| {
-        let options = graders::options(card.card(), &Default::default(), &source.items.fields, cli.portable);
+        let options = graders::options(card.card(), &Default::default(), &source.items.fields);
         options.map(|options| (card, options))
     };
     let card = card.map(scored).transpose()?;

@@ -95,6 +95,9 @@ codes! {
     UnitlessFacts = "KC309", "facts without a unit are added or compared";
     SmallSteps = "KC310", "a review that many small changes pass";
     OneSided = "KC311", "a factor that works on one side only";
+    Hump = "KC312", "more is better up to a point, and worse from there on";
+    CountedTwice = "KC313", "one measurement counts in several dimensions";
+    OutOfReach = "KC314", "weight that no evidence can earn";
 }
 
 impl fmt::Display for Code {

@@ -30,12 +30,14 @@ pub enum Range {
 }
 
 /// The certainty that a formula has a value, as far as missing facts are concerned: it may still fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
     /// It has.
     Surely,
     /// It may be missing.
     Perhaps,
+    /// It is missing.
+    Never,
 }
 
 /// The surroundings of a formula.
@@ -101,12 +103,6 @@ impl Interval {
     #[must_use]
     pub fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
         Self::new(monotone(self.low), monotone(self.high))
-    }
-
-    /// Returns the range of a falling function over the numbers.
-    #[must_use]
-    pub fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
-        Self::new(falling(self.high), falling(self.low))
     }
 
     /// Returns every sum of two numbers.
@@ -245,10 +241,10 @@ impl Range {
 }
 
 impl Known {
-    /// Returns surely, if both are.
+    /// Returns whether both are there.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        if self == Self::Surely { other } else { self }
+        self.max(other)
     }
 }
 
@@ -331,13 +327,16 @@ fn call<S: Surroundings + ?Sized>(
                     break;
                 }
                 let next = evaluate_known(argument, around);
-                (range, known) = (range.hull(next.0), next.1);
+                if next.1 != Known::Never {
+                    range = if known == Known::Never { next.0 } else { range.hull(next.0) };
+                    known = next.1;
+                }
             }
             (range, known)
         }
         (Function::IsMissing, [operand]) => {
             let (_, known) = evaluate_known(operand, around);
-            (Range::Flag((known == Known::Surely).then_some(false)), Known::Surely)
+            (Range::Flag((known != Known::Perhaps).then_some(known == Known::Never)), Known::Surely)
         }
         (Function::Clamp, [x, low, high]) => {
             let ((x, x_known), (low, low_known)) = (evaluate_known(x, around), evaluate_known(low, around));
@@ -392,7 +391,8 @@ fn conditional<S: Surroundings + ?Sized>(
         Some(true) => evaluate_known(yes, around),
         Some(false) => evaluate_known(no, around),
         None => match (around.branch(condition, true, yes), around.branch(condition, false, no)) {
-            (Some((a, a_known)), Some((b, b_known))) => (a.hull(b), a_known.and(b_known)),
+            (Some((a, a_known)), Some((b, b_known))) if a_known == b_known => (a.hull(b), a_known),
+            (Some((a, _)), Some((b, _))) => (a.hull(b), Known::Perhaps),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => (Range::Number(Interval::EVERYTHING), Known::Perhaps),
         },

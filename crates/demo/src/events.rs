@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karat::Timestamp;
 
-use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep};
+use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, held, keep};
 use karat_server::keys::SERVER;
 use karat_server::problem::Problem;
 use karat_server::state::App;
@@ -26,13 +26,7 @@ pub fn events() -> impl Iterator<Item = Happened> {
             card: String::from("support-agent@1.0.0"),
             subject: subject.to_owned(),
             event,
-            verdict: None,
-            reason: None,
-            evidence: None,
-            incident: None,
-            operator: None,
-            id: None,
-            runner: None,
+            ..ReviewRequest::default()
         };
         Happened { moment: Timestamp { milliseconds: moment }, request }
     };
@@ -67,5 +61,9 @@ pub fn events() -> impl Iterator<Item = Happened> {
 /// Stores the event as a request of a reviewer would.
 pub async fn happen(app: &Arc<App>, happened: Happened) -> Result<(), Problem> {
     app.clock.put(happened.moment);
-    keep(app, happened.request, REVIEWER, SERVER).await.map(|_| ())
+    let mut request = happened.request;
+    if request.event == ReviewEvent::Decided {
+        request.seen = held(app, &request.card, &request.subject).await?.map(|held| held.digest);
+    }
+    keep(app, request, REVIEWER, SERVER).await.map(|_| ())
 }

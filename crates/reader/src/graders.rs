@@ -10,6 +10,7 @@ use karat_graders::execution::Judge;
 use karat_graders::quality;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::{Settings, VectorCache};
+use karat_graders::trust::jury::JuryRules;
 
 /// Input of graders besides the item: everything that a fact may depend on and that is not in the item.
 ///
@@ -28,6 +29,8 @@ pub struct Graders {
     pub challenge: Option<Challenge>,
     /// Options for grading such matches.
     pub matches: MatchOptions,
+    /// The rules of juries, for the evidence of agents.
+    pub jury: JuryRules,
     /// Embedder that turns the text of a trace into a vector.
     pub embedder: Option<Arc<Embedder>>,
     /// The vector that an embedder elsewhere made of the text of the next trace; it counts instead of `embedder`.
@@ -49,19 +52,14 @@ pub struct Graders {
 pub struct HandedVector {
     /// The name of the model, which the record keeps.
     pub model: String,
-    /// The vector; none if the time for the item was used up before.
-    pub vector: Option<Vec<f32>>,
+    /// The vector.
+    pub vector: Vec<f32>,
 }
 
 /// Watcher of the work on an item. The code here reads no clock; a watch may.
 pub trait Watch {
     /// Says that a stage ended: `read`, `embed`, `novelty`, `grade`.
     fn ended(&mut self, stage: &'static str);
-
-    /// Returns whether there is time left for the item. If not, its text is not embedded to the end.
-    fn has_time(&mut self) -> bool {
-        true
-    }
 }
 
 /// A watch that only hears of the stages.

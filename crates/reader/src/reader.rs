@@ -249,7 +249,7 @@ impl Reader {
     }
 
     /// Does the same. An item without an id has the id `name`, such as the file and line where it stands; without `name`, its
-    /// digest. Tells `watch` the stages, and asks it whether there is time.
+    /// digest. Tells `watch` the stages.
     ///
     /// # Errors
     /// If [`Reader::read`] fails.

@@ -43,7 +43,9 @@ pub(crate) fn evidence(job: &Job, course: &Course, recording: &Recording) -> Str
         members.insert("outcome".to_owned(), "stopped".into());
     }
     let output = course.final_output.clone().unwrap_or_default();
-    members.insert("result".to_owned(), json!({"attempts": attempts, "final_output": output}));
+    let is_aborted = course.events.iter().any(|event| matches!(event, Event::BudgetAbort { .. }));
+    let result = json!({"attempts": attempts, "budget_aborted": is_aborted, "final_output": output});
+    members.insert("result".to_owned(), result);
     canonical_json(&Value::Object(members))
 }
 

@@ -149,7 +149,7 @@ impl Cards {
         alike.map_or_else(|| self.find(wanted), |pool| Ok(Arc::clone(pool)))
     }
 
-    /// As [`Cards::find`], for an item of evidence: an id without a version means the newest that takes its kind.
+    /// As [`Cards::find`], for an item of evidence: an id without a version means the last that takes its kind.
     pub(crate) fn find_for(&self, wanted: &str, item: &[u8]) -> Result<Arc<ScorerPool>, Problem> {
         if self.versions(wanted).nth(1).is_none() {
             return self.find(wanted);

@@ -6,7 +6,6 @@
 //! log again.
 
 use karat::engine::{Engine, Options};
-use karat_graders::trace::budget::Budget;
 use karat_graders::trace::novelty::VectorCache;
 use karat_store::Error;
 use tokio::sync::oneshot;
@@ -286,7 +285,6 @@ fn engine(traces: &Traces, pool: &ScorerPool, cache: Option<VectorCache>) -> Res
         embedder: traces.embedder.clone(),
         cache,
         cache_settings: Some(traces.cache),
-        budget: Some(Budget { limit: traces.budget }),
         ..Options::default()
     };
     Engine::new(Arc::clone(&pool.card), options).map_err(|error| Problem::of_error(Code::CardRefused, &error))

@@ -57,7 +57,7 @@ pub(crate) fn read_part(
 ) -> Result<Option<Rows>, Problem> {
     match load(memory, reader, pools, positions, options)? {
         Ok(rows) => Ok(Some(rows)),
-        Err(failure) if failure.code() == ErrorCode::NoItems => Ok(None),
+        Err(failure) if matches!(failure.code(), ErrorCode::NoItems | ErrorCode::NothingCounts) => Ok(None),
         Err(failure) => Err(refused_rows(&failure)),
     }
 }

@@ -4,7 +4,6 @@ use karat::answers::standing::Standing;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
 use karat_standing::stand::{Interval, SubjectStanding, stand};
-use karat_stats::bootstrap::Plan;
 
 use crate::decisions::Decisions;
 use crate::prelude::*;
@@ -40,7 +39,7 @@ pub struct Standings {
 }
 
 /// The default plan of intervals, the same as on the command line.
-const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+const INTERVAL: Interval = Interval { level: 0.95 };
 
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {

@@ -51,6 +51,8 @@ pub struct App {
     pub(crate) stopping: watch::Sender<Option<Instant>>,
     /// Held while an event about weights is checked and stored, so that none comes between.
     pub(crate) weights_turn: tokio::sync::Mutex<()>,
+    /// Likewise of a decision of a reviewer.
+    pub(crate) reviews_turn: tokio::sync::Mutex<()>,
     store: Arc<Store<Waiting>>,
     readers: Arc<Readers>,
     /// Dropped last, after the last commit.
@@ -166,6 +168,7 @@ impl App {
             cosigned,
             judging: Judging::new(&options.judge),
             weights_turn: tokio::sync::Mutex::default(),
+            reviews_turn: tokio::sync::Mutex::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,
             clock,

@@ -76,19 +76,13 @@ fn all(
     }
     kept.subjects.retain(|subject, _| seen.contains_key(subject));
     let card = &pool.card;
-    let at = |subject: &Subject| match &subject.kept {
-        Some(kept) => kept.at(card, as_of.seconds()).map_err(|errors| unanswerable(&refused(&errors))),
-        None => Ok(None),
-    };
     let mut stood: BTreeMap<u32, Stood> = BTreeMap::new();
     let mut stale: Vec<u32> = Vec::new();
     for (number, seen) in &seen {
-        match kept.subjects.get(number).filter(|subject| subject.seen == *seen) {
-            Some(_) if card.standing.is_none() => {}
-            Some(subject) => match at(subject)? {
-                Some(standing) => _ = stood.insert(*number, summary(card, &standing)),
-                None => stale.push(*number),
-            },
+        let known = kept.subjects.get(number).filter(|subject| subject.seen == *seen);
+        match known.and_then(|subject| subject.kept.as_ref()?.at(card, as_of.seconds())) {
+            Some(standing) => _ = stood.insert(*number, summary(card, &standing)),
+            None if known.is_some() && card.standing.is_none() => {}
             None => stale.push(*number),
         }
     }
@@ -143,7 +137,7 @@ fn told(
         weights,
         scale: card.scale.max,
         subjects: scores,
-        without_time: None,
+        untimed: BTreeSet::new(),
     };
     let officials = card.standing.is_some().then_some(officials);
     let values = card.family.is_none().then_some(values);
@@ -264,7 +258,7 @@ impl Reading<'_> {
             let states = keep(card, &items, &events.events, as_of).map_err(refused)?;
             let mut later = Vec::new();
             for state in states {
-                match state.at(card, as_of).map_err(refused)? {
+                match state.at(card, as_of) {
                     Some(standing) => _ = stood.insert(state.subject().to_owned(), summary(card, &standing)),
                     None => later.push(state.subject().to_owned()),
                 }

@@ -4,9 +4,11 @@
 mod records;
 
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use karat_core::facts::Digest;
 pub use karat_core::scorecard::ReviewRules;
 pub use records::{Flags, Outcome, Refusal, ReviewState, Transition};
 
@@ -40,6 +42,32 @@ pub struct Candidate {
     /// The cause of the change, such as `evaluation`, `weights`, `engine`, `gate`: written down, so that reviews of one cause
     /// can be decided together.
     pub cause: String,
+    /// The digest of the evidence since the score that was official before it came.
+    pub evidence: Digest,
+    /// The basis of it.
+    pub basis: Basis,
+}
+
+/// The basis of a score, so that it can be computed at any later moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Basis {
+    /// The number of items, in the order in which they became known.
+    pub items: usize,
+    /// The number of changes of the weights.
+    pub weights: usize,
+    /// True if an incident was open.
+    pub has_incident: bool,
+    /// True if the subject was on hold.
+    pub is_on_hold: bool,
+}
+
+impl Candidate {
+    /// Returns the digest that a decision names: of the score, its moment and its cause, and of the evidence since the official
+    /// score.
+    pub fn digest(&self) -> Digest {
+        let Self { at_seconds, points, cause, evidence, .. } = self;
+        Digest::of(format!("karat/held/1\n{at_seconds} {points} {cause}\n{evidence}\n").as_bytes())
+    }
 }
 
 /// A reviewer's decision.
@@ -53,8 +81,22 @@ pub struct Decision {
     pub verdict: ReviewVerdict,
     /// The reason, as a code or in words; not empty.
     pub reason: String,
-    /// Digests of what the reviewer looked at.
+    /// The held score that the reviewer saw.
+    pub seen: Seen,
+    /// Digests of what else the reviewer looked at.
     pub evidence: Vec<String>,
+}
+
+/// A held score that a decision names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Seen {
+    /// None, so that nothing is decided.
+    #[default]
+    Nothing,
+    /// The one with this [digest](Candidate::digest).
+    Score(Digest),
+    /// Any: the decision is in a log from before decisions named one.
+    Any,
 }
 
 karat_core::words! {
@@ -72,8 +114,13 @@ karat_core::words! {
 pub enum Event {
     /// A new score.
     Scored(Candidate),
-    /// A lower score that time alone has brought about, as evidence ages: no swing of the subject, so nothing is held.
-    Aged(Candidate),
+    /// Age has left this of the official score: no swing of the subject, so nothing is held, and no line is written.
+    Aged {
+        /// The moment.
+        at_seconds: i64,
+        /// The points that are left; no more than before count.
+        points: i64,
+    },
     /// A reviewer decides on the held score.
     Decided(Decision),
     /// Time passes: deadlines come.
@@ -87,16 +134,16 @@ impl Event {
     /// Its moment.
     pub const fn at_seconds(&self) -> i64 {
         match self {
-            Self::Scored(candidate) | Self::Aged(candidate) => candidate.at_seconds,
+            Self::Scored(candidate) => candidate.at_seconds,
             Self::Decided(decision) => decision.at_seconds,
-            Self::Passed { at_seconds } => *at_seconds,
+            Self::Aged { at_seconds, .. } | Self::Passed { at_seconds } => *at_seconds,
         }
     }
 }
 
 /// The scores of one subject: the official one, and one that may be held. A value of plain parts: what is written out
 /// and read back goes on as if nothing had happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct History {
     /// The party that operates the subject: never its reviewer.
     pub operator: String,
@@ -118,8 +165,10 @@ pub struct History {
 /// An official score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
-    /// The published score.
+    /// The published score: the accepted one, less what age has taken since.
     pub points: i64,
+    /// The basis of it.
+    pub basis: Basis,
     /// The time at which it became official.
     pub since_seconds: i64,
 }
@@ -160,16 +209,8 @@ pub struct Past {
 
 impl History {
     /// Returns a subject without scores.
-    pub const fn new(operator: String) -> Self {
-        Self {
-            operator,
-            canonical: None,
-            held: None,
-            expired: None,
-            lows: VecDeque::new(),
-            highs: VecDeque::new(),
-            latest_seconds: None,
-        }
+    pub fn new(operator: String) -> Self {
+        Self { operator, ..Self::default() }
     }
 
     /// Returns the score that gates and tiers see: the official one, or the lowest held against it if that is lower.
@@ -197,7 +238,7 @@ impl History {
         self.keep_deadline(at_seconds, &mut outcome.transitions);
         match event {
             Event::Scored(candidate) => self.score(rules, candidate, &mut outcome.transitions),
-            Event::Aged(candidate) => self.age(rules, candidate, &mut outcome.transitions),
+            Event::Aged { points, .. } => self.age(points),
             Event::Decided(decision) => {
                 outcome.refusal = self.decide(rules, decision, &mut outcome.transitions).err();
             }
@@ -216,7 +257,7 @@ impl History {
             transitions.push(held.into_transition(at_seconds, ReviewState::Expired));
         } else {
             self.forget_swings();
-            self.commit(held.candidate.points, at_seconds);
+            self.commit(&held.candidate, at_seconds);
             transitions.push(held.into_transition(at_seconds, ReviewState::Committed));
         }
     }
@@ -234,7 +275,7 @@ impl History {
         transitions
             .extend(before.clone().map(|held| held.into_transition(at_seconds, ReviewState::Superseded)));
         if !is_held {
-            self.commit(candidate.points, at_seconds);
+            self.commit(&candidate, at_seconds);
             transitions.push(Transition::new(candidate, flags, ReviewState::Committed));
             return;
         }
@@ -254,13 +295,20 @@ impl History {
         transitions.push(Transition::new(candidate, flags, ReviewState::PendingReview));
     }
 
-    /// Makes a score official that time alone has moved, however far.
-    fn age(&mut self, rules: &ReviewRules, candidate: Candidate, transitions: &mut Vec<Transition>) {
-        let at_seconds = candidate.at_seconds;
-        let Flags { delta, .. } = self.flags(rules, candidate.points, at_seconds);
-        self.commit(candidate.points, at_seconds);
-        let flags = Flags { delta, was_anomalous: false, was_cumulative: false };
-        transitions.push(Transition::new(candidate, flags, ReviewState::Committed));
+    /// Lowers the official score to what age has left of it, in the lists of the past too: what time takes is not a swing.
+    fn age(&mut self, points: i64) {
+        let Some(official) = self.canonical.as_mut().filter(|official| points < official.points) else {
+            return;
+        };
+        official.points = points;
+        self.highs.back_mut().into_iter().for_each(|last| last.points = points);
+        // The lowest of those that count is the first of its list.
+        if let Some(last) = self.lows.pop_back() {
+            while self.lows.back().is_some_and(|before| before.points >= points) {
+                self.lows.pop_back();
+            }
+            self.lows.push_back(Past { points, ..last });
+        }
     }
 
     fn decide(
@@ -279,6 +327,12 @@ impl History {
         }
         if decision.reason.trim().is_empty() {
             return Err(Refusal::NoReason);
+        }
+        let digest = held.candidate.digest();
+        match decision.seen {
+            Seen::Nothing => return Err(Refusal::NoScore(digest)),
+            Seen::Score(seen) if seen != digest => return Err(Refusal::OtherScore(digest)),
+            Seen::Score(_) | Seen::Any => {}
         }
         if held.approvals.iter().any(|approval| approval.reviewer == reviewer)
             && decision.verdict == ReviewVerdict::Approve
@@ -301,7 +355,7 @@ impl History {
             return Ok(());
         }
         self.forget_swings();
-        self.commit(held.candidate.points, at_seconds);
+        self.commit(&held.candidate, at_seconds);
         transitions.push(held.clone().into_transition(at_seconds, ReviewState::Approved));
         transitions.push(held.into_transition(at_seconds, ReviewState::Committed));
         Ok(())
@@ -324,7 +378,8 @@ impl History {
         Flags { delta, was_anomalous, was_cumulative: is_far(&self.lows) || is_far(&self.highs) }
     }
 
-    fn commit(&mut self, points: i64, at_seconds: i64) {
+    fn commit(&mut self, candidate: &Candidate, at_seconds: i64) {
+        let (points, basis) = (candidate.points, candidate.basis);
         // Only a score that nothing later undercuts can be the lowest of those that count: so the first of the list always is.
         let put = |past: &mut VecDeque<Past>, is_undercut: fn(i64, i64) -> bool| {
             if let Some(last) = past.back_mut() {
@@ -337,7 +392,7 @@ impl History {
         };
         put(&mut self.lows, |last, next| last >= next);
         put(&mut self.highs, |last, next| last <= next);
-        self.canonical = Some(Canonical { points, since_seconds: at_seconds });
+        self.canonical = Some(Canonical { points, basis, since_seconds: at_seconds });
     }
 
     /// Forgets a swing that has had its review: as a part of the next one, every score after it would be held as well.

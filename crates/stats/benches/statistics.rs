@@ -1,4 +1,4 @@
-//! Time of the statistics of a leaderboard: 1000 tasks, 10 subjects, 1000 draws.
+//! Time of the statistics of a leaderboard of 1000 tasks and 10 subjects, of intervals and comparisons, and of all pairs.
 //!
 //! One thread; every figure is the best of several rounds, and what is computed is printed, so that a fast wrong answer
 //! shows.
@@ -14,13 +14,16 @@ use std::time::Instant;
 
 use karat_core::mean::Mean;
 use karat_core::number::Decimal;
-use karat_stats::bootstrap::{Draws, Ends, Plan};
+use karat_stats::cases::Cases;
+use karat_stats::compare::compare;
 use karat_stats::composite::{Readings, Tree};
+use karat_stats::estimate::Estimate;
 use karat_stats::influence::fewest_tasks;
 use karat_stats::leaderboard::Leaderboard;
 use karat_stats::random::Random;
 use karat_stats::robustness::{WeightDistribution, WeightPlan, under_drawn_weights};
 use karat_stats::table::{Observation, TaskTable};
+use karat_stats::verdicts::Verdicts;
 
 const SUBJECTS: usize = 10;
 const DIMENSIONS: usize = 6;
@@ -37,17 +40,10 @@ fn main() {
             observations.push(Observation::of_success(subject, task, random.open_unit() < skill));
         }
     }
-    println!("{tasks} tasks, {SUBJECTS} subjects, {draws} draws, one thread, best of {rounds}");
+    println!("{tasks} tasks, {SUBJECTS} subjects, {draws} draws of weights, one thread, best of {rounds}");
     let table = time("table", rounds, || TaskTable::new(SUBJECTS, &observations).unwrap());
-    let gaps: Vec<Observation> =
-        observations.iter().enumerate().filter(|it| it.0 % 9 > 0).map(|it| *it.1).collect();
-    let gaps = TaskTable::new(SUBJECTS, &gaps).unwrap();
-    let plan = Plan { draws, seed: 1 };
-    let drawn = time("bootstrap", rounds, || Draws::new(&table, plan).unwrap());
-    time("bootstrap, a ninth of the results missing", rounds, || Draws::new(&gaps, plan).unwrap());
-    let board = |ends| Leaderboard::new(&drawn, 0.95, ends).unwrap();
-    time("leaderboard from the draws, with letters", rounds, || board(Ends::BiasCorrectedAccelerated));
-    for row in board(Ends::BiasCorrectedAccelerated).rows {
+    let board = |table: &TaskTable| Leaderboard::new(table, &Cases::default(), 0.95).unwrap();
+    for row in time("leaderboard, with letters", rounds, || board(&table)).rows {
         let (interval, ranks) = (row.estimate.interval.unwrap(), row.rank_range.unwrap());
         println!(
             "  subject {} {:.3} [{:.3}, {:.3}] ranks {} to {} letters {:?}",
@@ -60,22 +56,34 @@ fn main() {
             row.letters.unwrap_or_default()
         );
     }
-    // Sixty subjects with the same tasks, and with a ninth of the results missing, so that no two share the same ones.
-    let observations: Vec<Observation> = (0..60)
-        .flat_map(|subject| (0..tasks).map(move |task| (subject, task)))
-        .map(|(subject, task)| {
-            Observation::of_success(subject, task, random.open_unit() < 0.5 + subject as f64 / 180.0)
-        })
-        .collect();
-    for (name, step) in [("60 subjects", usize::MAX), ("60 subjects, a ninth missing", 9)] {
-        let rows: Vec<Observation> =
-            observations.iter().enumerate().filter(|it| (it.0 + 1) % step > 0).map(|it| *it.1).collect();
-        let table = TaskTable::new(60, &rows).unwrap();
-        let drawn = time(&format!("bootstrap, {name}"), rounds, || Draws::new(&table, plan).unwrap());
-        let board = time(&format!("leaderboard from the draws, {name}"), rounds, || {
-            Leaderboard::new(&drawn, 0.95, Ends::BiasCorrectedAccelerated).unwrap()
+    // Values that all differ.
+    let graded = |random: &mut Random, subjects: usize, tasks: usize| {
+        let cells = (0..subjects).flat_map(|subject| (0..tasks).map(move |task| (subject, task)));
+        let rows: Vec<Observation> = cells
+            .filter_map(|(subject, task)| {
+                let value = 0.6 * random.open_unit() + 0.3 * (subject as f64 / subjects as f64);
+                Observation::of_share(subject, task, value)
+            })
+            .collect();
+        TaskTable::new(subjects, &rows).unwrap()
+    };
+    for tasks in [20, 100, 1000] {
+        let table = graded(&mut random, 2, tasks);
+        let name = format!("interval of a mean of {tasks} values");
+        let found = time(&name, rounds, || Estimate::new(&table, 0, 0.95).unwrap());
+        println!("  {:?}", found.interval.map(|it| (it.low, it.high)));
+        let name = format!("comparison with interval, {tasks} tasks");
+        let found = time(&name, rounds, || compare(&table, 0, 1, 0.95).unwrap());
+        println!("  p {:.4} {:?}", found.p, found.estimate.interval.map(|it| (it.low, it.high)));
+    }
+    for subjects in if is_test { vec![5] } else { vec![20, 60, 200] } {
+        let table = graded(&mut random, subjects, 100);
+        let all: Vec<usize> = (0..subjects).collect();
+        let name = format!("verdicts of {subjects} subjects, 100 tasks");
+        let found = time(&name, if subjects > 100 { 1 } else { rounds }, || {
+            Verdicts::new(&table, &Cases::default(), &all, 0.95).unwrap().unwrap()
         });
-        println!("  {:?} letters", board.letters);
+        println!("  {}", found.between(0, subjects - 1).name());
     }
     let influence = time("influence", rounds, || fewest_tasks(&table).unwrap());
     println!("  {:?} tasks", influence.map(|found| found.removed.len()));

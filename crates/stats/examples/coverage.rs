@@ -1,4 +1,4 @@
-//! Coverage of intervals: how often the interval of a leaderboard contains the true mean, in simulated tasks.
+//! Coverage of intervals: how often the interval of a mean contains the true one, in simulated tasks.
 //!
 //! `cargo run --release -p karat-stats --example coverage [EXPERIMENTS]` prints a table. Each cell draws tasks of which the
 //! true mean is known, takes the interval of the subject at 95 %, and counts. The standard error of a share of .95 is .005
@@ -6,127 +6,149 @@
 
 use std::error::Error;
 
-use karat_stats::bootstrap::{Draws, Ends, Plan};
-use karat_stats::student::{StudentRanking, TaskValues};
+use karat_stats::estimate::Estimate;
+use karat_stats::random::Random;
 use karat_stats::table::{Observation, TaskTable};
 
-/// The origin of the results of a task; each has the true mean `p`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The origin of the results of a task. Numbers are the chance to win a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// One run, won with probability `p`.
-    OneRun,
-    /// Five runs, each won with probability `p`.
-    FiveRuns,
-    /// Five runs of tasks that are half easy, half hard: each run is won with the probability of its task.
-    Unlike,
-}
-
-/// The intervals that leaderboards have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Intervals {
-    /// Of bootstrap resamples of tasks, corrected for bias and skew: of leaderboards.
-    Corrected,
-    /// The quantiles of bootstrap resamples: of differences and windows.
-    Quantiles,
-    /// Of Student's t, for many subjects or records.
-    Student,
+    /// One run, won or lost.
+    One(f64),
+    /// Four runs of tasks that are alike.
+    Four(f64),
+    /// One to eight runs of tasks that are half easy, half hard; each task counts as one.
+    Unequal(f64),
+    /// The same, but each run counts as one.
+    Weighed(f64),
+    /// Three tasks of four have .9, the others .85.
+    Graded,
+    /// A score from .8 to 1, such as of cost and speed, and 0 where the run is lost.
+    Times(f64),
+    /// .9 or .95, and 0 at one task of 25.
+    Rubric,
+    /// Most values a little above 0, and few far above: exponential.
+    Gains,
+    /// Most values a little below 1, and few far below.
+    Losses,
 }
 
 /// The shapes that are simulated.
-pub const SHAPES: [Shape; 3] = [Shape::OneRun, Shape::FiveRuns, Shape::Unlike];
+pub const SHAPES: [Shape; 22] = [
+    Shape::One(0.02),
+    Shape::One(0.5),
+    Shape::One(0.9),
+    Shape::One(0.98),
+    Shape::Four(0.02),
+    Shape::Four(0.5),
+    Shape::Four(0.9),
+    Shape::Four(0.98),
+    Shape::Unequal(0.02),
+    Shape::Unequal(0.5),
+    Shape::Unequal(0.9),
+    Shape::Unequal(0.98),
+    Shape::Weighed(0.02),
+    Shape::Weighed(0.5),
+    Shape::Weighed(0.9),
+    Shape::Weighed(0.98),
+    Shape::Graded,
+    Shape::Times(0.9),
+    Shape::Times(0.96),
+    Shape::Rubric,
+    Shape::Gains,
+    Shape::Losses,
+];
 /// The numbers of tasks.
-pub const TASKS: [usize; 3] = [10, 30, 100];
-/// The true means.
-pub const MEANS: [f64; 3] = [0.02, 0.5, 0.9];
+pub const TASKS: [usize; 5] = [5, 10, 20, 40, 100];
 
 const LEVEL: f64 = 0.95;
-const RESAMPLES: u32 = 1000;
-const BILLION: f64 = 1e9;
+/// The mean of exponential values before those above 1 are cut to 1.
+const SCALE: f64 = 0.1;
 
-/// A sequence of numbers from 0 to below 1 (SplitMix64), the same on every machine.
-struct Uniform(u64);
-
-impl Uniform {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+impl Shape {
+    /// Returns the true mean.
+    fn mean(self) -> f64 {
+        match self {
+            Self::One(p) | Self::Four(p) | Self::Unequal(p) | Self::Weighed(p) => p,
+            Self::Graded => 0.8875,
+            Self::Times(p) => 0.9 * p,
+            Self::Rubric => 0.96 * 0.925,
+            Self::Gains => SCALE * (1.0 - libm::exp(-1.0 / SCALE)),
+            Self::Losses => 1.0 - Self::Gains.mean(),
+        }
     }
 
-    fn results(&mut self, shape: Shape, tasks: usize, mean: f64) -> Vec<Observation> {
-        let mut results = Vec::new();
-        let swing = mean.min(1.0 - mean);
-        for task in 0..tasks {
-            let (runs, chance) = match shape {
-                Shape::OneRun => (1, mean),
-                Shape::FiveRuns => (5, mean),
-                Shape::Unlike if self.next() < 0.5 => (5, mean - swing),
-                Shape::Unlike => (5, mean + swing),
-            };
-            results.extend((0..runs).map(|_| Observation::of_success(0, task, self.next() < chance)));
+    /// Draws the results of a task.
+    fn task(self, random: &mut Random) -> Vec<f64> {
+        let toss = |random: &mut Random, p| f64::from(u8::from(random.open_unit() < p));
+        let runs = |random: &mut Random, count, p| (0..count).map(|_| toss(random, p)).collect();
+        match self {
+            Self::One(p) => runs(random, 1, p),
+            Self::Four(p) => runs(random, 4, p),
+            Self::Unequal(p) | Self::Weighed(p) => {
+                let swing = p.min(1.0 - p) * (2.0 * toss(random, 0.5) - 1.0);
+                let count = 1 + (8.0 * random.open_unit()) as usize;
+                runs(random, count, p + swing)
+            }
+            Self::Graded => vec![0.9 - 0.05 * toss(random, 0.25)],
+            Self::Times(p) => vec![toss(random, p) * (0.8 + 0.2 * random.open_unit())],
+            Self::Rubric => vec![toss(random, 0.96) * (0.9 + 0.05 * toss(random, 0.5))],
+            Self::Gains => vec![(-SCALE * libm::log(random.open_unit())).min(1.0)],
+            Self::Losses => vec![1.0 - (-SCALE * libm::log(random.open_unit())).min(1.0)],
         }
-        results
     }
 }
 
-/// Returns the share of `experiments` in which the interval contains the true mean.
+/// The intervals of a cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// The share that contains the true mean.
+    pub covered: f64,
+    /// Their mean width.
+    pub width: f64,
+}
+
+/// Takes the intervals of `experiments`.
 ///
 /// # Errors
 /// If the statistics refuse the settings.
-pub fn coverage(
-    intervals: Intervals,
-    shape: Shape,
-    tasks: usize,
-    mean: f64,
-    experiments: u32,
-) -> Result<f64, Box<dyn Error>> {
-    let mut random = Uniform(tasks as u64 ^ mean.to_bits() ^ shape as u64);
-    let mut covered = 0;
-    for experiment in 0..experiments {
-        let results = random.results(shape, tasks, mean);
-        let ends = match intervals {
-            Intervals::Corrected | Intervals::Quantiles => {
-                let ends = if intervals == Intervals::Quantiles {
-                    Ends::Percentile
-                } else {
-                    Ends::BiasCorrectedAccelerated
-                };
-                let table = TaskTable::new(1, &results)?;
-                let plan = Plan { draws: RESAMPLES, seed: experiment.into() };
-                Draws::new(&table, plan)?.estimate(0, LEVEL, ends)?.interval
-            }
-            Intervals::Student => {
-                let values = results.iter().map(|it| (0, Some(it.task as u32), it.value));
-                let ranking = StudentRanking::new(TaskValues::new(values, 1), 1, LEVEL)?;
-                ranking.rows(0, 1).first().and_then(|row| row.interval)
-            }
+pub fn coverage(shape: Shape, tasks: usize, experiments: u32) -> Result<Found, Box<dyn Error>> {
+    let mut random = Random::stream(tasks as u64, shape.mean().to_bits());
+    let (mut covered, mut width) = (0, 0.0);
+    for _ in 0..experiments {
+        let mut results = Vec::new();
+        for task in 0..tasks {
+            let values = shape.task(&mut random);
+            results.extend(values.iter().filter_map(|value| Observation::of_share(0, task, *value)));
+        }
+        let table = match shape {
+            Shape::Weighed(_) => TaskTable::weighing_trials(1, &results)?,
+            _ => TaskTable::new(1, &results)?,
         };
         // What has no interval covers nothing. The ends are rounded to billionths.
-        let contains =
-            ends.is_some_and(|it| it.low <= mean + 1.0 / BILLION && it.high >= mean - 1.0 / BILLION);
-        covered += u32::from(contains);
+        if let Some(it) = Estimate::new(&table, 0, LEVEL)?.interval {
+            let mean = shape.mean();
+            covered += u32::from(it.low <= mean + 1e-9 && it.high >= mean - 1e-9);
+            width += it.high - it.low;
+        }
     }
-    Ok(f64::from(covered) / f64::from(experiments))
+    let count = f64::from(experiments);
+    Ok(Found { covered: f64::from(covered) / count, width: width / count })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the number of experiments reaches no score")]
 fn main() -> Result<(), Box<dyn Error>> {
     let experiments = std::env::args().nth(1).map_or(Ok(2000), |asked| asked.parse())?;
-    println!("coverage of intervals at {LEVEL}, {experiments} experiments a cell");
-    for intervals in [Intervals::Corrected, Intervals::Quantiles, Intervals::Student] {
-        let header: Vec<String> = MEANS.iter().map(|mean| format!("{mean:>7}")).collect();
-        println!("\n{:<18}{}", format!("{intervals:?}"), header.concat());
-        for shape in SHAPES {
-            for tasks in TASKS {
-                print!("{:<10}{tasks:>4} of  ", format!("{shape:?}"));
-                for mean in MEANS {
-                    print!("{:7.4}", coverage(intervals, shape, tasks, mean, experiments)?);
-                }
-                println!();
-            }
+    println!("coverage of intervals at {LEVEL} and their width, {experiments} experiments a cell");
+    let header: Vec<String> = TASKS.iter().map(|tasks| format!("{tasks:>11} tasks")).collect();
+    println!("{:<14}{}", "results", header.concat());
+    for shape in SHAPES {
+        print!("{:<14}", format!("{shape:?}"));
+        for tasks in TASKS {
+            let found = coverage(shape, tasks, experiments)?;
+            print!("   {:6.4} {:7.4}", found.covered, found.width);
         }
+        println!();
     }
     Ok(())
 }

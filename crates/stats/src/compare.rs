@@ -1,10 +1,14 @@
 //! Two subjects on the same tasks: which is ahead, or that they are tied.
 
-use super::bootstrap::{Draws, Ends, Estimate, Plan, ends_if_alike};
-use super::power::{tasks_needed, tasks_to_differ};
+use alloc::vec::Vec;
+
+use super::cases::Cases;
+use super::estimate::{Estimate, interval};
+use super::flips::Flips;
+use super::power::{tasks_needed, tasks_not_worse, tasks_to_differ};
 use super::special::fair_tail;
 use super::table::TaskTable;
-use super::{Interval, StatisticsError, outside};
+use super::{Interval, IntervalMethod, StatisticsError, outside};
 use karat_core::number::BILLION;
 
 karat_core::words! {
@@ -17,7 +21,7 @@ karat_core::words! {
         SecondAhead = "second-ahead",
         /// The difference may be chance. That they are equal is not shown.
         NotDistinguishable = "not-distinguishable",
-        /// They share so few tasks that no results there could show a difference: six at 95 % are the fewest that could.
+        /// They share so few tasks that no results there could show a difference: five at 95 % are the fewest that could.
         TooFewSharedTasks = "too-few-shared-tasks",
     }
 }
@@ -67,7 +71,7 @@ impl Pairs {
     /// Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
     ///
     /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
-    /// [`paired_bootstrap`].
+    /// [`compare`].
     pub fn mid_p(self) -> f64 {
         let (exactly, tail) = self.tail();
         match self.differing() {
@@ -110,8 +114,12 @@ impl Pairs {
 /// The difference of two subjects over the tasks that both have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The mean of first minus second, -1 to 1, with its interval.
+    /// The mean of first minus second, -1 to 1, with the interval of the differences that the test does not reject.
     pub estimate: Estimate,
+    /// The chance of a difference at least as far from 0 if the true one is 0; 1 for a difference of 0.
+    pub p: f64,
+    /// The confidence of the verdict and the interval: higher where it is one of several that are judged together.
+    pub level: f64,
     /// Tasks at which the first is ahead.
     pub first_ahead_tasks: usize,
     /// Tasks at which the second is ahead.
@@ -120,13 +128,9 @@ pub struct Difference {
     pub only_first_tasks: usize,
     /// Tasks only the second has a result at; they do not count.
     pub only_second_tasks: usize,
-    /// True if this many differing tasks could show anything at this level: if all of them pointed the same way, a test
-    /// of their signs would see it. If not, the answer is never that one is ahead, since resamples from a handful of
-    /// tasks that happen to agree all agree.
-    pub enough_tasks: bool,
     /// The deviation of the differences of the tasks; none of fewer than two tasks.
     pub spread: Option<f64>,
-    /// The answer: a subject is ahead if the interval leaves out 0 and the tasks are enough.
+    /// The answer: a subject is ahead exactly if 0 lies outside of the interval.
     pub verdict: ComparisonVerdict,
 }
 
@@ -157,7 +161,7 @@ impl Difference {
     ) -> Result<Option<u64>, StatisticsError> {
         let Some(spread) = self.spread else { return Ok(None) };
         let outside = outside(level)?;
-        let fewest = (1..=64).find(|tasks| is_enough(*tasks, outside)).unwrap_or(64) as u64;
+        let fewest = (1..64).find(|tasks| least(*tasks) <= outside).unwrap_or(64) as u64;
         let differing =
             (self.first_ahead_tasks + self.second_ahead_tasks) as f64 / self.estimate.tasks.max(1) as f64;
         // Enough of them differ more often than that: what they show then is a question for itself.
@@ -166,17 +170,19 @@ impl Difference {
         Ok(by_spread.zip(to_differ).map(|(one, other)| one.max(other)))
     }
 
-    /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on: if the whole
-    /// interval says so, and the tasks are enough. That it is not is shown if the whole interval lies on the other side of the
-    /// margin: a test of non-inferiority (Piaggio et al., "Reporting of noninferiority and equivalence randomized trials",
-    /// JAMA 308, 2012), on the same tasks.
-    pub fn change(&self, margin: f64) -> GateChange {
-        match self.estimate.interval {
-            _ if self.verdict == ComparisonVerdict::TooFewSharedTasks => GateChange::Open,
-            Some(ends) if ends.low > margin && self.enough_tasks => GateChange::Worse,
-            Some(ends) if ends.high < margin => GateChange::NotWorse,
-            _ => GateChange::Open,
-        }
+    /// Returns how many tasks such as these are needed to show with the chance `power` that two that are alike do not differ by
+    /// `margin`, a share; none without a margin, and where cases are judged.
+    ///
+    /// # Errors
+    /// If `level` or `power` is not between 0 and 1.
+    pub fn tasks_not_worse(
+        &self,
+        margin: f64,
+        level: f64,
+        power: f64,
+    ) -> Result<Option<u64>, StatisticsError> {
+        let needed = self.spread.map(|spread| tasks_not_worse(spread, margin, level, power));
+        Ok(needed.transpose()?.flatten())
     }
 }
 
@@ -194,141 +200,243 @@ fn spread(values: &[f64]) -> Option<f64> {
 #[derive(Debug, Clone)]
 pub struct Differences {
     table: TaskTable,
+    evidence: Evidence,
     only_first: usize,
     only_second: usize,
 }
 
+/// The evidence that a difference is judged by.
+#[derive(Debug, Clone)]
+enum Evidence {
+    /// The differences at the tasks.
+    Tasks(Flips),
+    /// The numbers of cases of both.
+    Cases(Cases, (usize, usize)),
+}
+
 impl Differences {
-    /// Returns the differences of two subjects, first minus second; none if they share no task.
-    pub fn new(table: &TaskTable, first: usize, second: usize) -> Option<Self> {
+    /// Returns the differences of two subjects, first minus second; none if they share no task. Results that are means over
+    /// cases are judged by their cases.
+    pub fn new(table: &TaskTable, cases: &Cases, first: usize, second: usize) -> Option<Self> {
         let differences = table.between(first, second);
         let shared = differences.tasks();
         let only = |subject: usize| table.tasks_of(subject) - shared;
         let (only_first, only_second) = (only(first), only(second));
-        (shared > 0).then_some(Self { table: differences, only_first, only_second })
+        let evidence = match cases.of(first).zip(cases.of(second)) {
+            Some(_) => Evidence::Cases(cases.pair(first, second), (first, second)),
+            None => Evidence::Tasks(Flips::new(&table.differences(first, second))),
+        };
+        (shared > 0).then_some(Self { table: differences, evidence, only_first, only_second })
     }
 
-    /// Returns the table of one column that is drawn from.
-    pub fn table(&self) -> &TaskTable {
-        &self.table
-    }
-
-    /// Compares the two by draws from [`Self::table`] (see [`super::bootstrap`]): task by task, so that how hard the tasks are
-    /// cancels.
+    /// Returns the chance of a difference at least as high as the one that was found if the true one is `margin`, a share.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1, or the resamples are too few for this level.
-    pub fn compare(&self, draws: &Draws, level: f64) -> Result<Difference, StatisticsError> {
-        let estimate = widened(draws.estimate(0, level, Ends::SplitTies)?, &self.table, level)?;
-        let sides = Sides::of(self.table.values(0).iter().copied());
-        let outside = outside(level)?;
-        let ends = estimate.interval;
-        let verdict = sides.verdict(
-            self.table.tasks(),
-            ends.is_some_and(|ends| ends.low > 0.0),
-            ends.is_some_and(|ends| ends.high < 0.0),
-            outside,
-        );
-        Ok(Difference {
-            estimate,
-            first_ahead_tasks: sides.first,
-            second_ahead_tasks: sides.second,
-            only_first_tasks: self.only_first,
-            only_second_tasks: self.only_second,
-            enough_tasks: is_enough(sides.differing(), outside),
-            spread: spread(self.table.values(0)),
-            verdict,
+    /// If a result over cases has none.
+    pub fn chance(&self, margin: f64) -> Result<f64, StatisticsError> {
+        self.chance_down_to(margin, 0.0)
+    }
+
+    /// Returns the same, but does not look how far one below `least` lies below it.
+    pub(super) fn chance_down_to(&self, margin: f64, least: f64) -> Result<f64, StatisticsError> {
+        match &self.evidence {
+            Evidence::Tasks(flips) => Ok(flips.chance(libm::rint(margin * BILLION as f64) as i64, least)),
+            Evidence::Cases(cases, (first, second)) => cases.chance(*first, *second, margin),
+        }
+    }
+
+    /// Returns the chance of a difference at least as far from 0 if the true one is 0.
+    ///
+    /// # Errors
+    /// If [`Self::chance`] fails.
+    pub fn p(&self) -> Result<f64, StatisticsError> {
+        self.chance(0.0).map(two_sided)
+    }
+
+    /// Returns the interval of the differences that the test does not reject.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn interval(&self, level: f64) -> Result<Option<Interval>, StatisticsError> {
+        let tail = outside(level)? / 2.0;
+        match &self.evidence {
+            Evidence::Tasks(_) if self.table.tasks() < 2 => Ok(None),
+            Evidence::Tasks(flips) => {
+                let (low, high) = flips.ends(tail);
+                let share = |end: i64| end as f64 / BILLION as f64;
+                Ok(Some(Interval {
+                    low: share(low),
+                    high: share(high),
+                    level,
+                    method: IntervalMethod::SignFlip,
+                }))
+            }
+            Evidence::Cases(cases, (first, second)) => {
+                Ok(cases.difference(*first, *second, level)?.map(|it| it.interval))
+            }
+        }
+    }
+
+    /// Returns the interval of the mean difference of which nothing is assumed but that a task loses or gains everything at
+    /// most: what a test of non-inferiority needs, for no task that was not seen is taken to be like those that were.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn bound(&self, level: f64) -> Result<Option<Interval>, StatisticsError> {
+        match &self.evidence {
+            Evidence::Tasks(_) if self.table.tasks() < 2 => Ok(None),
+            Evidence::Tasks(_) => {
+                interval(self.table.values(0).iter().map(|value| (*value, 1.0)), self.table.lowest(), level)
+            }
+            Evidence::Cases(..) => self.interval(level),
+        }
+    }
+
+    /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on, at the confidence
+    /// `worse`, or shown not to be by as much at the confidence `not_worse`: a test of non-inferiority (Piaggio et al.,
+    /// "Reporting of noninferiority and equivalence randomized trials", JAMA 308, 2012), by [`Self::bound`]. Where all of several
+    /// must be shown not to be worse each is at the full level (Berger, "Multiparameter hypothesis testing and acceptance
+    /// sampling", Technometrics 24, 1982).
+    ///
+    /// # Errors
+    /// If a level is not between 0 and 1.
+    pub fn change(&self, margin: f64, worse: f64, not_worse: f64) -> Result<GateChange, StatisticsError> {
+        Ok(if self.chance(margin)? <= outside(worse)? / 2.0 {
+            GateChange::Worse
+        } else if self.bound(not_worse)?.is_some_and(|ends| ends.high < margin) {
+            GateChange::NotWorse
+        } else {
+            GateChange::Open
         })
     }
+
+    /// Compares the two at the confidence `level`.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn compare(&self, level: f64) -> Result<Difference, StatisticsError> {
+        let estimate = Estimate::of_census(&self.table, 0).ok_or(NOTHING_SHARED)?;
+        let (tail, above) = (outside(level)? / 2.0, self.chance(0.0)?);
+        let values = self.table.values(0);
+        let count = |is_meant: fn(f64) -> bool| values.iter().filter(|value| is_meant(**value)).count();
+        let is_of_tasks = matches!(self.evidence, Evidence::Tasks(_));
+        Ok(Difference {
+            estimate: Estimate { interval: self.interval(level)?, ..estimate },
+            p: two_sided(above),
+            level,
+            first_ahead_tasks: count(|value| value > 0.0),
+            second_ahead_tasks: count(|value| value < 0.0),
+            only_first_tasks: self.only_first,
+            only_second_tasks: self.only_second,
+            spread: spread(values).filter(|_| is_of_tasks),
+            verdict: if self.least() > outside(level)? {
+                ComparisonVerdict::TooFewSharedTasks
+            } else if above <= tail {
+                ComparisonVerdict::FirstAhead
+            } else if 1.0 - above <= tail {
+                ComparisonVerdict::SecondAhead
+            } else {
+                ComparisonVerdict::NotDistinguishable
+            },
+        })
+    }
+
+    /// Returns the smallest chance that any results at these tasks could have: 0 where cases are judged.
+    pub fn least(&self) -> f64 {
+        match &self.evidence {
+            Evidence::Tasks(_) => least(self.table.tasks()),
+            Evidence::Cases(..) => 0.0,
+        }
+    }
+}
+
+/// Returns the chance of a difference at least as far from 0 from that of one at least as high.
+pub(super) fn two_sided(above: f64) -> f64 {
+    2.0 * above.min(1.0 - above)
 }
 
 /// Returns the refusal of two subjects that share no task.
 pub const NOTHING_SHARED: StatisticsError =
     StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 };
 
-/// Compares two subjects by drawing the tasks that both have again.
+/// Compares two subjects over the tasks that both have.
 ///
 /// # Errors
-/// If `level` is not between 0 and 1, the subjects share no task, or the resamples are too few for this level.
-pub fn paired_bootstrap(
+/// If `level` is not between 0 and 1, or the subjects share no task.
+pub fn compare(
     table: &TaskTable,
     first: usize,
     second: usize,
-    plan: Plan,
     level: f64,
 ) -> Result<Difference, StatisticsError> {
-    let differences = Differences::new(table, first, second).ok_or(NOTHING_SHARED)?;
-    differences.compare(&Draws::new(&differences.table, plan)?, level)
+    Differences::new(table, &Cases::default(), first, second).ok_or(NOTHING_SHARED)?.compare(level)
 }
 
-/// Returns an estimate whose interval is at least that of tasks that all gave the mean, if too few differ: resamples of
-/// many tasks of which one differs hardly know that others may.
-fn widened(estimate: Estimate, differences: &TaskTable, level: f64) -> Result<Estimate, StatisticsError> {
-    let outside = outside(level)?;
-    let differing = differences.values(0).iter().filter(|it| **it != 0.0).count();
-    let (Some(ends), Some(mean)) = (estimate.interval, differences.mean(0)) else { return Ok(estimate) };
-    if is_enough(differing, outside) {
-        return Ok(estimate);
-    }
-    let (low, high) = ends_if_alike(mean, estimate.tasks, outside / 2.0, differences.lowest());
-    let billion = BILLION as f64;
-    let (low, high) = (ends.low.min(low / billion), ends.high.max(high / billion));
-    Ok(Estimate { interval: Some(Interval { low, high, ..ends }), ..estimate })
+/// One of several tests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Test {
+    /// The chance that it found.
+    pub p: f64,
+    /// The smallest chance that any results there could have.
+    pub least: f64,
 }
 
-/// The number of tasks at which each of two subjects is ahead.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sides {
-    first: usize,
-    second: usize,
-}
-
-impl Sides {
-    /// Counts the signs of differences, first minus second.
-    pub(super) fn of(differences: impl Iterator<Item = f64>) -> Self {
-        differences.fold(Self::default(), |sides, difference| Self {
-            first: sides.first + usize::from(difference > 0.0),
-            second: sides.second + usize::from(difference < 0.0),
-        })
-    }
-
-    fn differing(self) -> usize {
-        self.first + self.second
-    }
-
-    /// Returns which of two subjects with `shared` tasks in common is ahead, where the interval of their difference lies
-    /// wholly above 0, or wholly below. The only place that decides it.
-    pub(super) fn verdict(
-        self,
-        shared: usize,
-        is_above: bool,
-        is_below: bool,
-        outside: f64,
-    ) -> ComparisonVerdict {
-        match (is_enough(shared, outside), is_enough(self.differing(), outside)) {
-            (false, _) => ComparisonVerdict::TooFewSharedTasks,
-            (true, true) if is_above => ComparisonVerdict::FirstAhead,
-            (true, true) if is_below => ComparisonVerdict::SecondAhead,
-            (true, _) => ComparisonVerdict::NotDistinguishable,
+/// Returns the confidence at which each of several tests is judged, so that all together are wrong in no more cases than one
+/// at `level`: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979),
+/// those after the first that shows nothing judged as that one. Tests that could not show anything beside as many others are
+/// not counted: Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
+///
+/// ```
+/// use karat_stats::compare::{Test, together};
+/// let levels = |tests: &[(f64, f64)]| -> Vec<f64> {
+///     let tests: Vec<Test> = tests.iter().map(|&(p, least)| Test { p, least }).collect();
+///     together(&tests, 0.95).map(|level| (level * 1e4).round() / 1e4).collect()
+/// };
+/// let each = levels(&[(0.02, 0.0), (0.001, 0.0), (0.8, 0.0)]);
+/// assert_eq!(each, [0.975, 0.9833, 0.95], "each is compared with 5 % over the number of those that are left");
+/// assert_eq!(levels(&[(0.03, 0.0), (0.04, 0.03)]), [0.95, 0.975], "the second could show nothing at 2.5 %");
+/// ```
+pub fn together(tests: &[Test], level: f64) -> impl Iterator<Item = f64> + use<> {
+    let mut leasts: Vec<f64> = tests.iter().map(|test| test.least).collect();
+    leasts.sort_by(f64::total_cmp);
+    let share_of = |number: usize| (1.0 - level) / number.max(1) as f64;
+    let number = |able: &usize| leasts.partition_point(|least| *least <= share_of(*able)) <= *able;
+    let able = share_of((1..tests.len()).find(number).unwrap_or(tests.len()));
+    let mut order: Vec<(usize, &Test)> =
+        tests.iter().enumerate().filter(|(_, test)| test.least <= able).collect();
+    order.sort_by(|a, b| a.1.p.total_cmp(&b.1.p).then(a.0.cmp(&b.0)));
+    let mut levels = alloc::vec![1.0 - able; tests.len()];
+    let (mut left, mut is_open) = (order.len(), false);
+    for (at, test) in order {
+        let share = share_of(left);
+        if let Some(slot) = levels.get_mut(at) {
+            *slot = 1.0 - share;
+        }
+        is_open |= test.p > share;
+        if !is_open {
+            left = (left - 1).max(1);
         }
     }
+    levels.into_iter()
 }
 
-/// Returns whether the most uneven split of this many tosses is rarer than `outside`: `2 / 2^tasks`.
-pub(super) fn is_enough(tasks: usize, outside: f64) -> bool {
-    let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
-    libm::ldexp(2.0, halvings.saturating_neg()) <= outside
+/// Returns the fewest tasks that can tell any two of `subjects` apart, all pairs together at `level`, from 0 to 1.
+pub fn tasks_to_tell_apart(subjects: u64, level: f64) -> usize {
+    let pairs = subjects as f64 * (subjects as f64 - 1.0) / 2.0;
+    (1..64).find(|tasks| least(*tasks) * pairs <= 1.0 - level).unwrap_or(64)
+}
+
+/// Returns the chance of the most uneven split of this many tosses: `1 / 2^tasks`, half of what is exactly as extreme.
+fn least(tasks: usize) -> f64 {
+    libm::ldexp(1.0, i32::try_from(tasks).unwrap_or(i32::MAX).saturating_neg())
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     use super::super::table::Observation;
     use super::*;
-
-    const PLAN: Plan = Plan { draws: 999, seed: 3 };
 
     fn table(rows: &[(usize, usize, f64)]) -> TaskTable {
         let rows: Vec<Observation> =
@@ -366,58 +474,120 @@ mod tests {
         assert!(clear.verdict(f64::NAN).is_err());
     }
 
+    fn differences(rows: &[(usize, usize, f64)]) -> Differences {
+        Differences::new(&table(rows), &Cases::default(), 0, 1).unwrap()
+    }
+
     #[test]
     fn a_handful_of_tasks_shows_nothing() {
-        // Resamples from five positive differences are all positive.
         let rows: Vec<_> =
-            (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
-        let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
-        // So the interval is the same as for five that are alike.
-        assert!(difference.estimate.interval.unwrap().low < 0.0 && !difference.enough_tasks);
-        assert_eq!(difference.verdict, ComparisonVerdict::TooFewSharedTasks);
-        assert!(
-            is_enough(6, 0.05) && !is_enough(5, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
-        );
+            (0..4).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
+        let difference = compare(&table(&rows), 0, 1, 0.95).unwrap();
+        assert_eq!((difference.verdict, difference.p), (ComparisonVerdict::TooFewSharedTasks, 0.0625));
+        assert_eq!(difference.estimate.interval.map(|it| (it.low, it.high)), Some((-1.0, 1.0)));
+        assert!(least(5) <= 0.05 && least(4) > 0.05 && least(0) > 0.99 && least(usize::MAX) <= 1e-9);
+    }
+
+    /// `tasks` tasks of which the second loses each by `lost`, but the first by `other`.
+    fn losses(tasks: usize, lost: f64, other: f64) -> Differences {
+        let second = |task: usize| 0.9 - if task == 0 { other } else { lost };
+        differences(
+            &(0..tasks).flat_map(|task| [(0, task, 0.9), (1, task, second(task))]).collect::<Vec<_>>(),
+        )
     }
 
     #[test]
-    fn a_single_task_that_differs_does_not_make_the_others_certain() {
-        let rows = |lost: usize| -> Vec<_> {
-            (0..100)
-                .flat_map(|task| [(0, task, 1.0), (1, task, if task < lost { 0.0 } else { 1.0 })])
-                .collect()
-        };
-        let high = |lost| {
-            let found = paired_bootstrap(&table(&rows(lost)), 0, 1, PLAN, 0.95).unwrap();
-            (found.estimate.interval.unwrap().high, found.change(0.03), found.change(0.2), found.change(0.0))
-        };
+    fn a_constant_loss_is_worse_and_one_that_is_better_at_a_task_is_no_worse_than_that() {
+        for tasks in [6, 10, 20, 50, 200] {
+            let all = losses(tasks, 0.1, 0.1);
+            let change = |it: &Differences| it.change(0.0, 0.95, 0.95).unwrap();
+            assert_eq!(change(&all), GateChange::Worse, "{tasks}");
+            assert_eq!(all.interval(0.95).unwrap().map(|it| (it.low, it.high)), Some((0.1, 0.1)));
+            let chances = [0.1, 0.099_999_999, 0.05, 0.0, -0.05]
+                .map(|other| losses(tasks, 0.1, other).chance(0.0).unwrap());
+            assert!(chances.is_sorted(), "{tasks}: {chances:?}");
+        }
+        assert_eq!(losses(50, 0.0, 0.0).change(0.0, 0.95, 0.95), Ok(GateChange::Open));
+    }
+
+    #[test]
+    fn what_was_not_seen_is_not_excluded_by_not_worse() {
+        let finding =
+            |tasks, lost, margin| losses(tasks, lost, 0.0).change(margin, 0.95, 0.95).unwrap().name();
         // 100 tasks without a loss leave room for one in 0.025^(1/100), 3.6 %.
-        let ends: Vec<f64> = (0..8).map(|lost| high(lost).0).collect();
+        assert_eq!([0.036, 0.037].map(|margin| finding(100, 0.0, margin)), ["open", "not-worse"]);
+        // Six tasks of 20 worse by a point were called not worse by 5.
+        assert_eq!(
+            [0.05, 0.15, 0.18].map(|margin| finding(20, 0.003, margin)),
+            ["open", "open", "not-worse"]
+        );
+        let bound = |tasks| losses(tasks, 0.0, 0.0).bound(0.95).unwrap().unwrap();
         assert!(
-            (ends[0] - 0.036_2).abs() < 1e-4 && ends.windows(2).all(|pair| pair[0] < pair[1]),
-            "{ends:?}"
+            (bound(20).high - 0.168_4).abs() < 1e-4 && bound(20).low == -bound(20).high,
+            "{:?}",
+            bound(20)
         );
-        assert_eq!(
-            (high(0).1, high(1).2, high(1).3),
-            (GateChange::Open, GateChange::NotWorse, GateChange::Open)
-        );
-        assert_eq!(
-            (high(8).1, high(8).2, high(8).3),
-            (GateChange::Open, GateChange::NotWorse, GateChange::Worse)
-        );
+        assert_eq!(differences(&[(0, 0, 1.0), (1, 0, 1.0)]).bound(0.95), Ok(None), "one task");
     }
 
-    #[test]
-    fn a_change_is_worse_not_worse_or_open() {
-        let rows: Vec<_> =
-            (0..40).flat_map(|task| [(0, task, 0.6 + (task % 5) as f64 / 50.0), (1, task, 0.5)]).collect();
-        let found = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
-        // 14 points worse, by 2 more or less.
-        let names = [0.0, 0.1, 0.14, 0.2].map(|margin| found.change(margin).name());
-        assert_eq!(names, ["worse", "worse", "open", "not-worse"]);
-        assert!((found.spread.unwrap() - 0.028_644).abs() < 1e-6);
-        let few = paired_bootstrap(&table(rows.get(..10).unwrap()), 0, 1, PLAN, 0.95).unwrap();
-        assert_eq!([0.0, 0.9].map(|margin| few.change(margin)), [GateChange::Open; 2], "five tasks");
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        /// By the size of the sample, ties and a margin.
+        #[test]
+        fn a_better_result_never_makes_a_gate_fail_and_no_verdict_contradicts_its_interval(
+            values in prop_oneof![
+                4 => prop::collection::vec((0u8..=10, 0u8..=10, 1usize..4), 2..13),
+                1 => prop::collection::vec((0u8..=10, 0u8..=10, 1usize..4), 13..40),
+            ],
+            at in any::<prop::sample::Index>(),
+            margin in prop::sample::select(alloc::vec![0.0, 0.05, 0.3]),
+            level in prop::sample::select(alloc::vec![0.8, 0.95, 0.99]),
+        ) {
+            let of = |better: Option<usize>| {
+                let rows = values.iter().enumerate().flat_map(|(task, &(first, second, attempts))| {
+                    let second = if better == Some(task) { 10 } else { second };
+                    (0..attempts).flat_map(move |attempt| {
+                        // Attempts that differ from each other.
+                        let value = |of: u8| f64::from(of / (1 + (attempt as u8 % 2))) / 10.0;
+                        [(0, task, value(first)), (1, task, if better == Some(task) { 1.0 } else { value(second) })]
+                    })
+                });
+                differences(&rows.collect::<Vec<_>>())
+            };
+            let (before, after) = (of(None), of(Some(at.index(values.len()))));
+            let rank = |it: &Differences| match it.change(margin, level, level).unwrap() {
+                GateChange::Worse => 0,
+                GateChange::Open => 1,
+                GateChange::NotWorse => 2,
+            };
+            prop_assert!(rank(&after) >= rank(&before));
+            for it in [&before, &after] {
+                let found = it.compare(level).unwrap();
+                let ends = found.estimate.interval.unwrap();
+                let expected = match found.verdict {
+                    ComparisonVerdict::FirstAhead => ends.low > 0.0,
+                    ComparisonVerdict::SecondAhead => ends.high < 0.0,
+                    _ => ends.low <= 0.0 && 0.0 <= ends.high,
+                };
+                prop_assert!(expected, "{found:?}");
+                prop_assert!(ends.low <= found.estimate.mean + 1e-9 && found.estimate.mean - 1e-9 <= ends.high);
+                prop_assert_eq!(rank(it) == 0, ends.low > margin);
+            }
+        }
+
+        /// McNemar's test is the same of one success or failure at a task.
+        #[test]
+        fn of_successes_and_failures_it_is_mcnemars_test(results in prop::collection::vec(any::<(bool, bool)>(), 1..21)) {
+            let rows = results.iter().enumerate().flat_map(|(task, (first, second))| {
+                [(0, task, f64::from(u8::from(*first))), (1, task, f64::from(u8::from(*second)))]
+            });
+            let found = differences(&rows.collect::<Vec<_>>()).p().unwrap();
+            let pairs = Pairs::of(results);
+            // Of an even split half of the weight lies on each side.
+            let expected = if pairs.only_first == pairs.only_second { 1.0 } else { pairs.mid_p() };
+            prop_assert!((found - expected).abs() < 1e-12);
+        }
     }
 
     #[test]
@@ -430,12 +600,11 @@ mod tests {
             })
             .collect();
         let table = table(&rows);
-        let draws = Draws::new(&table, PLAN).unwrap();
-        let alone = |who| draws.estimate(who, 0.95, Ends::Percentile).unwrap().interval.unwrap();
+        let alone = |who| Estimate::new(&table, who, 0.95).unwrap().interval.unwrap();
         assert!(alone(0).low < alone(1).high);
-        let difference = paired_bootstrap(&table, 0, 1, PLAN, 0.95).unwrap();
+        let difference = compare(&table, 0, 1, 0.95).unwrap();
         assert_eq!(difference.verdict, ComparisonVerdict::FirstAhead);
-        let mirrored = paired_bootstrap(&table, 1, 0, PLAN, 0.95).unwrap();
+        let mirrored = compare(&table, 1, 0, 0.95).unwrap();
         assert_eq!(mirrored.verdict, ComparisonVerdict::SecondAhead);
         let ends = |it: &Difference| it.estimate.interval.map(|ends| (ends.low, ends.high)).unwrap();
         assert_eq!(ends(&mirrored).0, -ends(&difference).1);
@@ -443,8 +612,7 @@ mod tests {
 
     #[test]
     fn only_shared_tasks_count() {
-        let difference =
-            paired_bootstrap(&table(&[(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 0.0)]), 0, 1, PLAN, 0.9);
+        let difference = compare(&table(&[(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 0.0)]), 0, 1, 0.9);
         let difference = difference.unwrap();
         assert_eq!(
             (difference.only_first_tasks, difference.only_second_tasks, difference.estimate.tasks),
@@ -455,7 +623,7 @@ mod tests {
             (0.0, ComparisonVerdict::TooFewSharedTasks)
         );
         assert_eq!(difference.estimate.interval, None, "one task");
-        let apart = paired_bootstrap(&table(&[(0, 1, 1.0), (1, 2, 1.0)]), 0, 1, PLAN, 0.9).unwrap_err();
+        let apart = compare(&table(&[(0, 1, 1.0), (1, 2, 1.0)]), 0, 1, 0.9).unwrap_err();
         assert!(alloc::format!("{apart}").starts_with("found 0 tasks that both subjects have"));
     }
 

@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::bootstrap::{Draws, Ends, Estimate, Plan};
 use super::cases::Cases;
 use super::compare::ComparisonVerdict;
+use super::estimate::Estimate;
 use super::letters::Letters;
-use super::ranks::{RankRange, RankTally, ranks};
+use super::ranks::{RankRange, ranks};
 use super::table::TaskTable;
 use super::verdicts::Verdicts;
 use super::{StatisticsError, outside};
@@ -20,14 +20,9 @@ pub struct Row {
     pub estimate: Estimate,
     /// The rank by the mean alone.
     pub rank: RankRange,
-    /// The ranks that the evidence leaves open; none for a subject with one task, and where there is no uncertainty.
-    ///
-    /// Where tasks of all subjects are resampled, those in which it lies in a share `level` of the resamples, and where all
-    /// its tasks gave the same value, so that no resample says anything about it, those of all it is not separated from
-    /// too. Elsewhere those that the comparisons of pairs leave open.
+    /// The ranks that the comparisons of pairs leave open, all of them together; none for a subject with one task, and where
+    /// nothing was compared.
     pub rank_range: Option<RankRange>,
-    /// The share of resamples in which no other subject is above it, 0 to 1; none unless the tasks of all are resampled.
-    pub share_first: Option<f64>,
     /// Its letters, from 1, in rising order: two subjects share one exactly if they are not distinguishable. Empty if it
     /// could not be compared with any; none if it has one task, and where nothing was compared.
     pub letters: Option<Vec<u32>>,
@@ -49,69 +44,41 @@ pub struct Leaderboard {
     pub letters: Option<u32>,
     /// True if all ranked subjects have the same tasks. If not, a mean also says which tasks a subject has.
     pub same_tasks: bool,
-    /// The confidence of intervals, rank ranges and comparisons, each by itself; none of a census.
+    /// The confidence of each interval by itself, and of all comparisons together; none of a census.
     pub level: Option<f64>,
-    /// The resamples that were made; none of a census.
-    pub plan: Option<Plan>,
 }
 
 impl Leaderboard {
-    /// Ranks the subjects of the table behind `draws`, which are shared by all of them, and compares each pair
+    /// Ranks the subjects of a table, with the intervals of `cases` for the subjects that have them, and compares each pair
     /// ([`super::verdicts`]). A subject with one task has a rank and nothing else: one result does not show how far results
     /// lie apart.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1, or the resamples are too few for it.
-    pub fn new(draws: &Draws<'_>, level: f64, ends: Ends) -> Result<Self, StatisticsError> {
-        Self::with_cases(draws, &Cases::default(), level, ends)
-    }
-
-    /// Does what [`Self::new`] does, with the intervals of `cases` for the subjects that have them.
-    ///
-    /// # Errors
-    /// If [`Self::new`] fails.
-    pub fn with_cases(
-        draws: &Draws<'_>,
-        cases: &Cases,
-        level: f64,
-        ends: Ends,
-    ) -> Result<Self, StatisticsError> {
+    /// If `level` is not between 0 and 1.
+    pub fn new(table: &TaskTable, cases: &Cases, level: f64) -> Result<Self, StatisticsError> {
         outside(level)?;
         let estimate = |subject| {
-            let estimate = draws.estimate(subject, level, ends)?;
+            let estimate = Estimate::new(table, subject, level)?;
             let of_cases = cases.estimate(subject, level)?;
-            Ok(of_cases.map_or(estimate.clone(), |found| Estimate { interval: found.interval, ..estimate }))
+            Ok(of_cases.map_or(estimate, |found| Estimate { interval: Some(found.interval), ..estimate }))
         };
-        let mut board = Self::by_mean(draws.table(), estimate)?;
-        (board.level, board.plan) = (Some(level), Some(draws.plan()));
-        let is_resampled = |row: &Row| row.estimate.tasks > 1 && cases.of(row.subject).is_none();
+        let mut board = Self::by_mean(table, estimate)?;
+        board.level = Some(level);
         let is_alone = |row: &Row| row.estimate.tasks < 2 && cases.of(row.subject).is_none();
-        let are_resampled = board.rows.iter().all(is_resampled);
         let places: Vec<usize> = (0..board.rows.len())
             .filter(|&place| board.rows.get(place).is_some_and(|row| !is_alone(row)))
             .collect();
-        if are_resampled {
-            board.land(draws, level)?;
-        }
         let subjects: Vec<usize> =
             places.iter().filter_map(|&place| board.rows.get(place)).map(|row| row.subject).collect();
-        let Some(mut verdicts) = Verdicts::new(draws.table(), &subjects, draws.plan(), level)? else {
-            return Ok(board);
-        };
-        cases.decide(&subjects, &mut verdicts, level)?;
-        board.tell_apart(&places, &verdicts, are_resampled);
+        if let Some(verdicts) = Verdicts::new(table, cases, &subjects, level)? {
+            board.tell_apart(&places, &verdicts);
+        }
         Ok(board)
     }
 
     /// Ranks the subjects of a table that holds all there is: without uncertainty, only the means and their ranks.
     pub fn of_census(table: &TaskTable) -> Self {
-        let estimate = |subject| {
-            Estimate::of_census(table, subject).ok_or(StatisticsError::TooFew {
-                what: "tasks of the subject",
-                found: 0,
-                needed: 1,
-            })
-        };
+        let estimate = |subject| Estimate::of_census(table, subject).ok_or(super::estimate::NO_TASKS);
         // Only subjects with a mean are estimated.
         Self::by_mean(table, estimate).unwrap_or_else(|_| Self {
             rows: Vec::new(),
@@ -119,7 +86,6 @@ impl Leaderboard {
             letters: None,
             same_tasks: true,
             level: None,
-            plan: None,
         })
     }
 
@@ -141,7 +107,6 @@ impl Leaderboard {
                 estimate: estimate(subject)?,
                 rank,
                 rank_range: None,
-                share_first: None,
                 letters: None,
                 ahead_of: Vec::new(),
                 too_few_shared: Vec::new(),
@@ -150,28 +115,15 @@ impl Leaderboard {
         rows.sort_by_key(|row| row.rank);
         let first = rows.first().map_or(&[][..], |row| table.places(row.subject));
         let same_tasks = rows.iter().all(|row| table.places(row.subject) == first);
-        Ok(Self { rows, unranked, letters: None, same_tasks, level: None, plan: None })
+        Ok(Self { rows, unranked, letters: None, same_tasks, level: None })
     }
 
-    /// Notes where each subject lands in the resamples.
-    fn land(&mut self, draws: &Draws<'_>, level: f64) -> Result<(), StatisticsError> {
-        let tail = outside(level)? / 2.0;
-        let mut tallies: Vec<Option<RankTally>> = tally(draws).into_iter().map(Some).collect();
-        for row in &mut self.rows {
-            let Some(tally) = tallies.get_mut(row.subject).and_then(Option::take) else { continue };
-            let drawn = f64::from(row.estimate.draws - row.estimate.draws_without_tasks);
-            row.share_first = Some(f64::from(tally.count(1)) / drawn);
-            row.rank_range = Some(tally.range(tail).unwrap_or(row.rank));
-        }
-        Ok(())
-    }
-
-    /// Gives letters to the rows at `places`, in the order of `verdicts`, and says which pairs are separated against the
-    /// means or not at all. The rank ranges of subjects that were not resampled are made from the verdicts.
-    fn tell_apart(&mut self, places: &[usize], verdicts: &Verdicts, are_resampled: bool) {
+    /// Gives letters and rank ranges to the rows at `places`, in the order of `verdicts`, and says which pairs are separated
+    /// against the means or not at all.
+    fn tell_apart(&mut self, places: &[usize], verdicts: &Verdicts) {
         let letters = Letters::new(verdicts);
         self.letters = Some(letters.count);
-        let whole = self.rows.len();
+        let whole = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let known: Vec<(usize, RankRange)> = places
             .iter()
             .filter_map(|&place| self.rows.get(place))
@@ -180,54 +132,24 @@ impl Leaderboard {
         for (at, (&place, own)) in places.iter().zip(letters.of_subjects).enumerate() {
             let Some(row) = self.rows.get_mut(place) else { continue };
             row.letters = Some(own);
-            let others = || known.iter().enumerate().filter(|(other, _)| *other != at);
             let with = |wanted: ComparisonVerdict| {
-                others().filter(move |(other, _)| verdicts.between(at, *other) == wanted).map(|(_, it)| *it)
+                let others = known.iter().enumerate().filter(move |(other, _)| *other != at);
+                others.filter(move |(other, _)| verdicts.between(at, *other) == wanted).map(|(_, it)| *it)
             };
             let is_above = |it: &(usize, RankRange)| it.1 < row.rank;
             row.ahead_of =
                 with(ComparisonVerdict::FirstAhead).filter(is_above).map(|(subject, _)| subject).collect();
             row.too_few_shared =
                 with(ComparisonVerdict::TooFewSharedTasks).map(|(subject, _)| subject).collect();
-            if are_resampled {
-                // No resample says anything about what is all alike.
-                let undecided = with(ComparisonVerdict::NotDistinguishable)
-                    .chain(with(ComparisonVerdict::TooFewSharedTasks));
-                if let Some(found) = row.rank_range.filter(|_| row.estimate.all_alike) {
-                    let ranks = undecided.map(|(_, rank)| rank).chain([row.rank]);
-                    row.rank_range = Some(ranks.fold(found, spanned));
-                }
-            } else {
-                let count = |wanted| u32::try_from(with(wanted).count()).unwrap_or(u32::MAX);
-                let (above, below) =
-                    (count(ComparisonVerdict::SecondAhead), count(ComparisonVerdict::FirstAhead));
-                let whole = u32::try_from(whole).unwrap_or(u32::MAX);
-                let open = RankRange { best: above.saturating_add(1), worst: whole.saturating_sub(below) };
-                row.rank_range = Some(spanned(open, row.rank));
-            }
+            let count = |wanted| u32::try_from(with(wanted).count()).unwrap_or(u32::MAX);
+            let (above, below) =
+                (count(ComparisonVerdict::SecondAhead), count(ComparisonVerdict::FirstAhead));
+            row.rank_range = Some(RankRange {
+                best: row.rank.best.min(above.saturating_add(1)),
+                worst: row.rank.worst.max(whole.saturating_sub(below)),
+            });
         }
     }
-}
-
-/// Returns the range from the better of two best ranks to the worse of two worst.
-fn spanned(a: RankRange, b: RankRange) -> RankRange {
-    RankRange { best: a.best.min(b.best), worst: a.worst.max(b.worst) }
-}
-
-/// Returns the ranks of every subject in every resample, among those that have a mean in it.
-fn tally(draws: &Draws<'_>) -> Vec<RankTally> {
-    let subjects = draws.table().subjects();
-    let mut tallies = alloc::vec![RankTally::default(); subjects];
-    let mut columns: Vec<_> = (0..subjects).map(|subject| draws.means(subject)).collect();
-    for _ in 0..draws.plan().draws {
-        let means: Vec<Option<i64>> = columns.iter_mut().map(|column| column.next().flatten()).collect();
-        for (tally, rank) in tallies.iter_mut().zip(ranks(&means)) {
-            if let Some(rank) = rank {
-                tally.add(rank);
-            }
-        }
-    }
-    tallies
 }
 
 #[cfg(test)]
@@ -235,17 +157,12 @@ mod tests {
     use karat_core::number::BILLION;
     use proptest::prelude::*;
 
-    use super::super::bootstrap::Plan;
-    use super::super::student::{StudentRanking, TaskValues};
+    use super::super::means::{Means, TaskValues};
     use super::super::table::{Observation, TaskTable};
     use super::*;
 
-    const PLAN: Plan = Plan { draws: 500, seed: 9 };
-
     fn board(subjects: usize, rows: &[Observation]) -> Leaderboard {
-        let table = TaskTable::new(subjects, rows).unwrap();
-        let draws = Draws::new(&table, PLAN).unwrap();
-        Leaderboard::new(&draws, 0.95, Ends::Percentile).unwrap()
+        Leaderboard::new(&TaskTable::new(subjects, rows).unwrap(), &Cases::default(), 0.95).unwrap()
     }
 
     /// Returns subjects that pass this many of 100 tasks, each in a different order.
@@ -271,8 +188,6 @@ mod tests {
         let top = found.rows[0].rank_range.unwrap();
         assert!(top.best == 1 && top.worst >= 2, "{top:?}");
         assert_eq!(found.rows[4].rank_range, Some(RankRange { best: 5, worst: 5 }));
-        let first: f64 = found.rows.iter().flat_map(|row| row.share_first).sum();
-        assert!(first >= 1.0, "somebody is first in every draw, and ties count for both: {first}");
     }
 
     proptest! {
@@ -296,7 +211,7 @@ mod tests {
             let found = board(2, &rows);
             prop_assert_eq!(found.rows.iter().map(|row| row.rank).collect::<Vec<_>>(), [both; 2]);
             let values = rows.iter().map(|it| (it.subject as u32, Some(it.task as u32), it.value));
-            let found = StudentRanking::new(TaskValues::new(values, 2), 1, 0.95).unwrap().rows(0, 2);
+            let found = Means::new(TaskValues::new(values, 2), Cases::default(), 1, None).unwrap().rows(0, 2);
             prop_assert_eq!(found.iter().map(|row| row.rank).collect::<Vec<_>>(), [both; 2]);
         }
     }
@@ -305,15 +220,14 @@ mod tests {
     fn all_tied_one_subject_and_nobody() {
         let tied = board(3, &passing(&[100, 100, 100]));
         assert!(tied.rows.iter().all(|row| row.rank == RankRange { best: 1, worst: 3 }));
-        assert!(tied.rows.iter().all(|row| row.rank_range == Some(row.rank) && row.share_first == Some(1.0)));
+        assert!(tied.rows.iter().all(|row| row.rank_range == Some(row.rank)));
         assert_eq!(letters(&tied), [Some(&[1][..]); 3]);
         let alone = board(2, &passing(&[50]));
         assert_eq!(
             (alone.rows.len(), alone.unranked.as_slice(), alone.letters),
             (1, [1].as_slice(), Some(0))
         );
-        let table = TaskTable::new(2, &[]).unwrap();
-        assert!(Draws::new(&table, PLAN).is_err());
+        assert!(board(2, &[]).rows.is_empty());
     }
 
     #[test]
@@ -334,11 +248,11 @@ mod tests {
 
     #[test]
     fn subjects_that_share_too_few_tasks_are_neither_tied_nor_separated() {
-        // Two halves of forty tasks; the third has the first five of each.
+        // Two halves of forty tasks; the third has the first four of each.
         let mut rows: Vec<Observation> = (0..40)
             .map(|task| Observation::of_success(usize::from(task >= 20), task, task % 2 == 0))
             .collect();
-        rows.extend((0..5).chain(20..25).map(|task| Observation::of_success(2, task, task % 3 == 0)));
+        rows.extend((0..4).chain(20..24).map(|task| Observation::of_success(2, task, task % 3 == 0)));
         let found = board(3, &rows);
         assert_eq!(letters(&found), [Some(&[][..]); 3]);
         for row in &found.rows {
@@ -346,8 +260,8 @@ mod tests {
             assert_eq!((&row.too_few_shared, row.rank_range.is_some()), (&others, true));
         }
         assert_eq!((found.letters, found.same_tasks), (Some(0), false));
-        // A sixth shared task is enough to compare the third with the first.
-        rows.push(Observation::of_success(2, 5, true));
+        // A fifth shared task is enough to compare the third with the first.
+        rows.push(Observation::of_success(2, 4, true));
         let found = board(3, &rows);
         let of = |subject: usize| found.rows.iter().find(|row| row.subject == subject).unwrap();
         assert_eq!((of(0).letters.as_deref(), of(2).letters.as_deref()), (Some(&[1][..]), Some(&[1][..])));
@@ -362,8 +276,8 @@ mod tests {
         let found = board(3, &rows);
         assert_eq!(found.rows.iter().map(|row| row.rank.best).collect::<Vec<_>>(), [1, 2, 3]);
         for row in &found.rows {
-            assert_eq!((row.rank_range, row.share_first, &row.letters), (None, None, &None), "{row:?}");
-            assert_eq!((row.estimate.interval, row.estimate.standard_error), (None, None));
+            assert_eq!((row.rank_range, &row.letters), (None, &None), "{row:?}");
+            assert_eq!(row.estimate.interval, None);
             assert!(row.too_few_shared.is_empty() && row.ahead_of.is_empty());
         }
     }
@@ -378,7 +292,6 @@ mod tests {
         let ranges: Vec<_> =
             found.rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
         assert_eq!(ranges, [None, Some((1, 2)), Some((2, 3)), Some((3, 4))]);
-        assert!(found.rows.iter().all(|row| row.share_first.is_none()));
         assert_eq!(letters(&found), [None, Some(&[1][..]), Some(&[2]), Some(&[3])]);
     }
 
@@ -392,12 +305,9 @@ mod tests {
                 (row.subject, row.rank, row.estimate.mean),
                 (other.subject, other.rank, other.estimate.mean)
             );
-            assert_eq!((row.estimate.interval, row.rank_range, row.share_first), (None, None, None));
+            assert_eq!((row.estimate.interval, row.rank_range), (None, None));
         }
-        assert_eq!(
-            (found.rows.len(), found.unranked, found.letters, found.plan),
-            (3, alloc::vec![3], None, None)
-        );
+        assert_eq!((found.rows.len(), found.unranked, found.letters), (3, alloc::vec![3], None));
     }
 
     #[test]
@@ -407,7 +317,7 @@ mod tests {
         assert!(found.letters.is_some_and(|letters| letters > 3));
         let all = letters(&found);
         assert!(all.iter().all(|own| own.is_some_and(|own| !own.is_empty())));
-        assert!(all.iter().is_sorted_by_key(|own| own.and_then(<[u32]>::first).copied()));
+        assert_eq!(all[0].and_then(<[u32]>::first), Some(&1), "the best has the first letter");
         assert!(all.iter().any(|own| own.is_some_and(|own| own.len() > 1)), "some are between two groups");
     }
 }

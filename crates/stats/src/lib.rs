@@ -2,7 +2,8 @@
 //!
 //! All are pure functions of their arguments. Scores are whole billionths ([`karat_core::number`]), so that means of items do
 //! not depend on their order; shares, intervals and correlations are doubles, computed in a fixed order with `libm`.
-//! Random numbers come from [`random`], by a seed that is in the result beside the number of resamples.
+//! Random numbers come from [`random`], by a seed that is in the result beside how many were drawn; no interval and no
+//! comparison needs any.
 //!
 //! | module | contents |
 //! |---|---|
@@ -11,13 +12,13 @@
 //! | [`trials`] | pass@k, pass^k and best-of-k from repeated trials of a task |
 //! | [`attempts`] | the same from numbered attempts, as the arena document counts them; learning curve |
 //! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
-//! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
+//! | [`table`], [`estimate`] | results by subject and task; means over tasks with their intervals |
 //! | [`cases`] | results that are themselves shares of a number of cases |
 //! | [`compare`], [`verdicts`] | two subjects on the same tasks: which is ahead, or not distinguishable; all pairs |
 //! | [`power`] | how many tasks a comparison needs, and what its tasks can show |
 //! | [`permutation`] | two groups of attempts at one task: whether they differ by more than chance |
 //! | [`ranks`], [`letters`], [`leaderboard`] | ranks, their ranges, letters for ties |
-//! | [`student`] | ranks of very many subjects, with intervals from the spread of their tasks |
+//! | [`means`] | ranks of very many subjects by their means |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
 //! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
@@ -31,18 +32,21 @@ extern crate alloc;
 extern crate std;
 
 pub mod attempts;
-pub mod bootstrap;
 pub mod cases;
 pub mod compare;
 pub mod composite;
 pub mod correlation;
 pub mod distribution;
 pub mod drivers;
+pub mod estimate;
+mod flips;
 mod fractions;
+mod gaffke;
 pub mod influence;
 pub mod leaderboard;
 pub mod letters;
-pub mod mean;
+mod mean;
+pub mod means;
 pub mod outcome;
 pub mod permutation;
 pub mod power;
@@ -52,7 +56,6 @@ pub mod ranks;
 pub mod rating;
 pub mod robustness;
 mod special;
-pub mod student;
 pub mod table;
 pub mod trials;
 pub mod tune;
@@ -79,12 +82,10 @@ karat_core::words! {
         Wilson = "wilson",
         /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
         ClopperPearson = "clopper-pearson",
-        /// Quantiles of the bootstrap estimates ([`bootstrap`]).
-        Percentile = "percentile",
-        /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
-        BiasCorrectedAccelerated = "bias-corrected-accelerated",
-        /// The spread of the values and Student's t ([`mean`]).
-        Student = "student",
+        /// Gaffke's bound on a mean of values of which only the range is known ([`estimate`]).
+        Gaffke = "gaffke",
+        /// The differences that a permutation test of signs does not reject ([`compare`]).
+        SignFlip = "sign-flip",
     }
 }
 
@@ -103,20 +104,6 @@ pub enum StatisticsError {
         /// The number that was asked for.
         found: u32,
         /// The number that is needed.
-        needed: u32,
-    },
-    /// Enough resamples, but too few of them have a task of a subject that has only some of the tasks.
-    #[error(
-        "of {made} resamples of tasks {found} have a task of subject {subject}, expected {needed} or more"
-    )]
-    UsableDraws {
-        /// The subject, by its index in the caller's list of subjects.
-        subject: usize,
-        /// The number that have a task of the subject.
-        found: u32,
-        /// The number that was asked for.
-        made: u32,
-        /// The number that must have a task of the subject.
         needed: u32,
     },
     /// A concentration of drawn weights that is not above 0 and finite.

@@ -1,9 +1,9 @@
-//! Intervals of a mean from the spread of what it is the mean of, where there are too many means to draw samples again.
+//! The quantiles of Student's t.
 
 use core::f64::consts::{FRAC_PI_2, PI};
 
+use super::StatisticsError;
 use super::special::{halve, normal_quantile};
-use super::{Interval, IntervalMethod, StatisticsError};
 
 /// From this many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
 const MANY_DEGREES: u64 = 1000;
@@ -14,7 +14,7 @@ const MANY_DEGREES: u64 = 1000;
 ///
 /// # Errors
 /// If the level is not above 0 and below 1.
-pub fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError> {
+pub(super) fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError> {
     if !(level > 0.0 && level < 1.0) {
         return Err(StatisticsError::Level { found: level });
     }
@@ -53,47 +53,6 @@ fn of_many(degrees: f64, z: f64) -> f64 {
         ((((79.0 * square + 776.0) * square + 1482.0) * square - 1920.0) * square - 945.0) / 92160.0,
     ];
     z * (1.0 + terms.iter().rev().fold(0.0, |sum, term| (sum + term) / degrees))
-}
-
-/// Returns the interval of a mean of shares, each from 0 to 1. `squares` is the sum of the squared differences from the mean, of
-/// `count` values, at least two; `reach` is from [`student_t`].
-///
-/// It is the interval of Agresti and Coull (The American Statistician 52, 1998) for a share of as many trials as the spread of
-/// the values is worth, `mean (1 - mean) / error^2` (Korn and Graubard, Survey Methodology 24, 1998). Where the error is small
-/// that is the mean and `reach` standard errors to either side; close to 0 and 1, where few values differ, those would be far
-/// too short on one side. If all values are equal they say nothing about the spread: as
-/// [`Estimate::all_alike`](crate::bootstrap::Estimate::all_alike).
-///
-/// ```
-/// use karat_stats::mean::{share_interval, student_t};
-/// let (count, mean, squares) = (4, 0.5, 0.02);
-/// let reach = student_t(count, 0.95)?.unwrap();
-/// let interval = share_interval(mean, squares, count, reach, 0.95);
-/// assert!((interval.high - 0.625_747).abs() < 1e-6);
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
-pub fn share_interval(mean: f64, squares: f64, count: u64, reach: f64, level: f64) -> Interval {
-    let count = count.max(2);
-    let rest = mean * (1.0 - mean);
-    if squares <= 0.0 || rest <= 0.0 {
-        let (low, high) = alike_ends(mean, count, (1.0 - level) / 2.0, 0.0);
-        return Interval { low, high, level, method: IntervalMethod::ClopperPearson };
-    }
-    let trials = count as f64;
-    // Squares of `reach` divided by the number of trials; the interval adds `reach^2` trials, half of them won.
-    let relative = reach * reach * squares / (trials - 1.0) / trials / rest;
-    let center = (mean + relative / 2.0) / (1.0 + relative);
-    let half = libm::sqrt(center * (1.0 - center) * relative / (1.0 + relative));
-    let (low, high) = ((center - half).max(0.0), (center + half).min(1.0));
-    Interval { low, high, level, method: IntervalMethod::Student }
-}
-
-/// Returns the ends of the mean where all of `count` shares are `value`, which leaves out `tail` on each side and is at least
-/// `lowest`: see [`Estimate::all_alike`](crate::bootstrap::Estimate::all_alike).
-pub(super) fn alike_ends(value: f64, count: u64, tail: f64, lowest: f64) -> (f64, f64) {
-    let share = libm::exp(libm::log(tail) / count as f64);
-    let rest = 1.0 - share;
-    (share * value + rest * lowest, share * value + rest)
 }
 
 #[cfg(test)]

@@ -36,6 +36,33 @@ pub fn tasks_needed(
     Ok(is_known.then_some((tasks as u64).max(2)))
 }
 
+/// Returns how many tasks are needed to show, with the chance `power`, that what does not differ on average is not worse by
+/// `margin`, by the bound of [`super::compare::Differences::bound`]: beside the tasks that were seen it weighs one that is lost
+/// entirely, by an exponential variable. That and the normal sum of the others come to about `1 + sqrt(z^2 spread^2 n + e^2)` at
+/// the level, exactly where there is only one of them. None for a margin of 0, and for more than 10^15.
+///
+/// # Errors
+/// If `level` or `power` is not between 0 and 1.
+pub fn tasks_not_worse(
+    spread: f64,
+    margin: f64,
+    level: f64,
+    power: f64,
+) -> Result<Option<u64>, StatisticsError> {
+    let (z, w) = quantiles(level, power)?;
+    let alone = -libm::log(outside(level)? / 2.0) - 1.0;
+    let is_shown = |tasks: u64| {
+        let deviation = spread * libm::sqrt(tasks as f64);
+        tasks as f64 * margin >= w.max(0.0) * deviation + 1.0 + libm::hypot(z * deviation, alone)
+    };
+    let (mut low, mut high) = (2, 1_000_000_000_000_000);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_shown(middle) { high = middle } else { low = middle + 1 }
+    }
+    Ok((margin > 0.0 && is_shown(low)).then_some(low))
+}
+
 /// Returns how many tasks are needed so that, with the chance `power`, at least `fewest` of them differ, if the share
 /// `differing` of all tasks does: by the normal approximation of the binomial distribution, with its correction for
 /// continuity. None if none differs, and for more than 10^15.
@@ -105,6 +132,21 @@ mod tests {
             assert!(below < 0.15 && before > 0.05, "{share}: {tasks} {below} {before}");
         }
         assert_eq!(tasks_to_differ(0.0, 6, 0.9), Ok(None));
+    }
+
+    #[test]
+    fn a_bound_leaves_room_for_what_was_not_seen() {
+        // Of tasks that are all equal, exactly ln(.025) / ln(1 - margin): 6, 17, 101 and 368.
+        for (margin, tasks) in [(0.5, 8), (0.2, 19), (0.036, 103), (0.01, 369)] {
+            assert_eq!(tasks_not_worse(0.0, margin, 0.95, 0.8), Ok(Some(tasks)), "{margin}");
+        }
+        // Of tasks that spread far it is about the number of the t-test.
+        let (own, other) = (tasks_not_worse(1.0, 0.05, 0.95, 0.8), tasks_needed(1.0, 0.05, 0.95, 0.8));
+        let (own, other) = (own.unwrap().unwrap() as f64, other.unwrap().unwrap() as f64);
+        assert!((1.0..1.03).contains(&(own / other)), "{own} {other}");
+        assert_eq!(tasks_not_worse(0.1, 0.0, 0.95, 0.8), Ok(None));
+        assert_eq!(tasks_not_worse(0.1, 1e-300, 0.95, 0.8), Ok(None));
+        assert!(tasks_not_worse(0.1, 0.1, 1.0, 0.8).is_err());
     }
 
     #[test]

@@ -124,7 +124,12 @@ impl Random {
 
 fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
+    scattered(*state)
+}
+
+/// Returns a number whose every bit depends on every bit of another one: the last steps of splitmix64.
+pub(super) fn scattered(number: u64) -> u64 {
+    let mut z = number;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -57,7 +57,10 @@ impl OtherRanking {
     }
 }
 
-/// The ranks of a subject over many resamples.
+/// A product that is a whole number may come out a little below it.
+const SLACK: f64 = 1e-9;
+
+/// The ranks of a subject under many sets of weights.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankTally {
     best: Vec<u32>,
@@ -70,25 +73,25 @@ impl RankTally {
         self.worst.push(rank.worst);
     }
 
-    /// Returns the number of resamples in which the best rank was `place`.
+    /// Returns the number of sets of weights under which the best rank was `place`.
     pub(super) fn count(&self, place: u32) -> u32 {
         self.best.iter().filter(|&&best| best == place).count() as u32
     }
 
-    /// Returns each best rank that occurred, from the highest, and in how many resamples.
+    /// Returns each best rank that occurred, from the highest, and under how many.
     pub(super) fn places(&self) -> Vec<(u32, u32)> {
         let mut best = self.best.clone();
         best.sort_unstable();
         best.chunk_by(|a, b| a == b).filter_map(|equal| Some((*equal.first()?, equal.len() as u32))).collect()
     }
 
-    /// Returns the ranks within which a share of `1 - 2 tail` of the resamples lie: ties count for the better rank at
-    /// the better end, for the worse rank at the worse end. `None` without resamples.
+    /// Returns the ranks within which a share of `1 - 2 tail` of them lies: ties count for the better rank at
+    /// the better end, for the worse rank at the worse end. `None` without any.
     pub(super) fn range(mut self, tail: f64) -> Option<RankRange> {
         self.best.sort_unstable();
         self.worst.sort_unstable();
         let draws = self.best.len() as u32;
-        let left_out = super::bootstrap::left_out(draws, tail).max(1);
+        let left_out = (libm::floor((f64::from(draws) + 1.0) * tail + SLACK) as u32).clamp(1, draws.max(1));
         let best = *self.best.get(left_out as usize - 1)?;
         let worst = *self.worst.get((draws - left_out) as usize)?;
         Some(RankRange { best, worst: worst.max(best) })

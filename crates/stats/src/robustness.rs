@@ -1,16 +1,19 @@
 //! Robustness of ranks: other weights, a dimension left out, another mean.
 //!
-//! Nothing here asks whether the readings are sure ([`super::bootstrap`] does); the readings stay, and the rule moves. OECD
+//! Nothing here asks whether the readings are sure ([`super::estimate`] does); the readings stay, and the rule moves. OECD
 //! and JRC, "Handbook on constructing composite indicators" (2008), step 7.
 
 use alloc::vec::Vec;
 
-use super::bootstrap::{Draws, affordable};
 use super::composite::{Readings, Tree};
 use super::random::Random;
 use super::ranks::{OtherRanking, RankRange, RankTally, ranks};
 use super::{StatisticsError, outside};
 use karat_core::mean::Mean;
+
+/// The largest number of ranks that is kept, and of readings that are weighed: more would take minutes.
+const MOST_RANKS: u64 = 20_000_000;
+const MOST_READINGS: u64 = 10_000_000_000;
 
 /// The distribution of the random weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,8 +106,15 @@ pub fn under_drawn_weights(
     }
     let subjects = readings.subjects() as u64;
     let cells = subjects.saturating_mul(readings.dimensions() as u64);
-    let ranks_kept = ("subjects times sets of weights", subjects, Draws::MOST_MEANS);
-    affordable(plan.draws, [ranks_kept, ("readings times sets of weights", cells, Draws::MOST_DRAWN)])?;
+    for (what, each, most) in [
+        ("subjects times sets of weights", subjects, MOST_RANKS),
+        ("readings times sets of weights", cells, MOST_READINGS),
+    ] {
+        let found = u64::from(plan.draws).saturating_mul(each);
+        if found > most {
+            return Err(StatisticsError::TooMany { what, found, most });
+        }
+    }
     if let WeightDistribution::Around { concentration: found } = plan.distribution
         && !(found > 0.0 && found.is_finite())
     {

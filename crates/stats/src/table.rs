@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use super::StatisticsError;
+use super::flips::{PARTS, TaskDifference};
 use super::fractions::Fractions;
+use super::random::scattered;
 use karat_core::number::{BILLION, round, round_ratio};
 
 /// One result of one subject at one task. Several trials of a task are several observations.
@@ -33,7 +35,7 @@ impl Observation {
 /// The mean result of each subject at each of its tasks, in whole billionths.
 ///
 /// The task is the unit: trials of one task are averaged first, because they are alike, and a task that was tried more
-/// often weighs no more. The mean over tasks is one exact fraction; only resamples work on means of tasks that are rounded
+/// often weighs no more. The mean over tasks is one exact fraction; intervals work on means of tasks that are rounded
 /// (once, ties to even). Not every subject need have every task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskTable {
@@ -42,6 +44,8 @@ pub struct TaskTable {
     observations: usize,
     /// The least possible value, in billionths: 0, or -1,000,000,000 where the values are differences.
     lowest: f64,
+    /// A number of each task, from its name; empty where only its number is known.
+    keys: Vec<u64>,
 }
 
 /// The tasks of one subject by their places in rising order, and its results there: whole numbers, so that sums are exact.
@@ -81,9 +85,8 @@ impl TaskTable {
         Self::build(subjects, observations, false)
     }
 
-    /// Does what [`Self::new`] does, but a task weighs as much as it has trials: the mean is that over trials, and
-    /// resampling tasks resamples each with all its trials (a ratio estimator). For means in which every item counts
-    /// alike.
+    /// Does what [`Self::new`] does, but a task weighs as much as it has trials: the mean is that over trials (a ratio
+    /// estimator). For means in which every item counts alike.
     ///
     /// # Errors
     /// If [`Self::new`] fails.
@@ -136,7 +139,7 @@ impl TaskTable {
         for column in &mut columns {
             column.settle();
         }
-        Ok(Self { columns, tasks, observations: count, lowest: 0.0 })
+        Ok(Self { columns, tasks, observations: count, lowest: 0.0, keys: Vec::new() })
     }
 
     /// Returns how many subjects there are, those without results included.
@@ -165,8 +168,8 @@ impl TaskTable {
         self.columns.get(subject)?.exact.or_else(|| self.mean_of_values(subject))
     }
 
-    /// Returns the mean over the rounded means of tasks, as resamples have it.
-    pub(super) fn mean_of_values(&self, subject: usize) -> Option<i64> {
+    /// Returns the mean over the rounded means of tasks.
+    fn mean_of_values(&self, subject: usize) -> Option<i64> {
         let column = self.columns.get(subject)?;
         if column.weights.is_empty() {
             return quotient(column.values.iter().sum(), column.values.len() as f64);
@@ -191,7 +194,36 @@ impl TaskTable {
         let tasks: Vec<usize> = column.places.iter().filter_map(name).collect();
         column.places = (0u32..).take(tasks.len()).collect();
         let lowest = -(BILLION as f64);
-        Self { columns: alloc::vec![column], tasks, observations: self.observations, lowest }
+        Self {
+            columns: alloc::vec![column],
+            tasks,
+            observations: self.observations,
+            lowest,
+            keys: Vec::new(),
+        }
+    }
+
+    /// Returns the same exactly, in parts of a billionth, with a number that belongs to each task.
+    pub(super) fn differences(&self, first: usize, second: usize) -> Vec<TaskDifference> {
+        let (Some(own), Some(other)) = (self.columns.get(first), self.columns.get(second)) else {
+            return Vec::new();
+        };
+        let part = |(sum, trials): (i128, u32)| round_ratio(sum * i128::from(PARTS), trials.into());
+        let key = |place: u32| match self.keys.get(place as usize) {
+            Some(key) => *key,
+            None => scattered(self.tasks.get(place as usize).copied().unwrap_or_default() as u64),
+        };
+        let pair = |(place, at, their): (u32, usize, usize)| {
+            (key(place), part(own.trials_at(at)) - part(other.trials_at(their)))
+        };
+        own.shared(other).map(pair).collect()
+    }
+
+    /// Gives each task the number by which it is turned in a comparison, from its name: see [`key`].
+    #[must_use]
+    pub fn named(mut self, key: impl Fn(usize) -> u64) -> Self {
+        self.keys = self.tasks.iter().map(|task| key(*task)).collect();
+        self
     }
 
     /// Returns the tasks of a subject by their places in rising order.
@@ -212,23 +244,6 @@ impl TaskTable {
     /// Returns the lowest value that can be, in billionths; the highest is 1,000,000,000.
     pub(super) fn lowest(&self) -> f64 {
         self.lowest
-    }
-
-    /// Returns the mean of a subject in a resample: of as many tasks as there are, `times` says how often each was drawn.
-    /// None if none of its tasks was.
-    pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
-        let column = self.columns.get(subject)?;
-        if column.values.len() == times.len() && column.weights.is_empty() {
-            return quotient(sum_of_products(times, &column.values), times.len() as f64);
-        }
-        let (mut sum, mut count) = (0.0, 0.0);
-        let weights = column.weights.iter().copied().chain(core::iter::repeat(1.0));
-        for ((&place, &value), weight) in column.places.iter().zip(&column.values).zip(weights) {
-            let times = times.get(place as usize).copied().unwrap_or_default() * weight;
-            sum += times * value;
-            count += times;
-        }
-        quotient(sum, count)
     }
 }
 
@@ -258,22 +273,37 @@ impl Column {
         }
     }
 
+    /// Returns the places that both have, with the index in each column.
+    fn shared<'c>(&'c self, other: &'c Self) -> impl Iterator<Item = (u32, usize, usize)> + use<'c> {
+        let mut theirs = other.places.iter().enumerate().peekable();
+        self.places.iter().enumerate().filter_map(move |(index, place)| {
+            while theirs.next_if(|(_, their)| *their < place).is_some() {}
+            theirs.next_if(|(_, their)| *their == place).map(|(at, _)| (*place, index, at))
+        })
+    }
+
     fn minus(&self, other: &Self) -> Self {
         let (mut difference, mut fractions) = (Self::default(), Fractions::default());
-        let mut theirs = other.places.iter().zip(&other.values).enumerate().peekable();
-        for (index, (place, value)) in self.places.iter().zip(&self.values).enumerate() {
-            while theirs.next_if(|(_, (their, _))| *their < place).is_some() {}
-            if let Some((at, (_, their))) = theirs.next_if(|(_, (their, _))| *their == place) {
-                difference.places.push(*place);
-                difference.values.push(value - their);
-                fractions.add_difference(self.trials_at(index), other.trials_at(at));
-            }
+        for (place, index, at) in self.shared(other) {
+            let value = |column: &Self, at: usize| column.values.get(at).copied().unwrap_or_default();
+            difference.places.push(place);
+            difference.values.push(value(self, index) - value(other, at));
+            fractions.add_difference(self.trials_at(index), other.trials_at(at));
         }
         if !(self.trials.is_empty() && other.trials.is_empty()) {
             difference.exact = fractions.mean();
         }
         difference
     }
+}
+
+/// Returns a number of a task from its name, which scatters like a random one: FNV-1a (Fowler, Noll and Vo), then the last
+/// steps of splitmix64.
+pub fn key(name: &str) -> u64 {
+    let hash = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    scattered(hash)
 }
 
 /// Returns whether a table of that many entries is worth its memory for that many observations.
@@ -429,23 +459,5 @@ mod tests {
         assert!(of(usize::MAX, 0).starts_with("row 0: the subject is"));
         assert_eq!(Observation::of_share(0, 0, f64::NAN), None);
         assert_eq!(Observation::of_share(0, 0, 1.0 / 3.0).unwrap().value, 333_333_333);
-    }
-
-    #[test]
-    fn a_draw_counts_tasks_as_often_as_it_says() {
-        // The first has all of 19 tasks, the second two of them.
-        let mut rows: Vec<(usize, usize, i64)> = (0..19).map(|task| (0, task, 1000 * task as i64)).collect();
-        rows.extend([(1, 3, 500), (1, 11, 3)]);
-        let table = table(2, &rows);
-        let mut times = alloc::vec![0.0; 19];
-        (times[3], times[18], times[11]) = (6.0, 12.0, 1.0);
-        assert_eq!(
-            table.mean_of_draw(0, &times),
-            Some(12_895),
-            "(6 * 3 + 12 * 18 + 11) / 19 = 12.895 thousands"
-        );
-        assert_eq!(table.mean_of_draw(1, &times), Some(429), "(6 * 500 + 3) / 7");
-        (times[3], times[18], times[11]) = (0.0, 19.0, 0.0);
-        assert_eq!((table.mean_of_draw(0, &times), table.mean_of_draw(1, &times)), (Some(18_000), None));
     }
 }

@@ -1,12 +1,10 @@
-//! All pairs of many subjects at once: for each the answer of [`super::compare::paired_bootstrap`].
+//! All pairs of many subjects at once: for each the answer of [`super::compare::Differences`], judged together.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::num::NonZeroU64;
 
-use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, expanded, is_end_above, left_out};
-use super::compare::{ComparisonVerdict, Sides};
-use super::table::{TaskTable, sum_of_products};
+use super::cases::Cases;
+use super::compare::{ComparisonVerdict, Differences, Test, together, two_sided};
+use super::table::TaskTable;
 use super::{StatisticsError, outside};
 
 /// The verdict on each pair of subjects.
@@ -17,69 +15,64 @@ pub struct Verdicts {
     all: Vec<ComparisonVerdict>,
 }
 
-/// The differences of two subjects at the tasks that they share, and how many resamples lie on each side of 0.
-struct Open {
-    /// The places of the two in the list of subjects.
-    pair: (usize, usize),
-    /// The two subjects.
-    subjects: (usize, usize),
-    differences: Vec<f64>,
-    above: u32,
-    below: u32,
-}
-
-/// Pairs by the number of tasks that the two share.
-type OpenPairs = BTreeMap<usize, Vec<Open>>;
-
-/// The rule that decides on which side of 0 an interval lies, for every pair.
-#[derive(Clone, Copy)]
-struct Rule {
-    plan: Plan,
-    outside: f64,
-}
-
 impl Verdicts {
-    /// The largest number of tasks drawn for all pairs together; more would take minutes.
-    pub const MOST_DRAWN: u64 = 50_000_000_000;
+    /// The largest number of pairs that are compared; more would take minutes.
+    pub const MOST_PAIRS: usize = 500_000;
 
-    /// Compares each pair of `subjects`; the places are those in that list. None where that are more than
-    /// [`Self::MOST_DRAWN`].
-    ///
-    /// A resample depends only on the number of tasks that the two share, so subjects with the same tasks take part in the
-    /// same ones, and a pair costs no more than a difference in each.
+    /// Compares each pair of `subjects`; the places are those in that list. All pairs are judged together, so that at least one
+    /// wrong verdict among them is no more frequent than `level` allows for one. None where that are more than
+    /// [`Self::MOST_PAIRS`].
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1, or the resamples are too few for it.
+    /// If `level` is not between 0 and 1.
     pub fn new(
         table: &TaskTable,
+        cases: &Cases,
         subjects: &[usize],
-        plan: Plan,
         level: f64,
     ) -> Result<Option<Self>, StatisticsError> {
-        let outside = outside(level)?;
-        enough(plan.draws, outside / 2.0)?;
-        let rule = Rule { plan, outside };
-        let classes = classes(table, subjects);
-        if work(table, &classes, plan) > Self::MOST_DRAWN {
+        outside(level)?;
+        if pairs(subjects.len()).nth(Self::MOST_PAIRS).is_some() {
             return Ok(None);
         }
-        let count = subjects.len();
-        let mut found =
-            Self { count, all: alloc::vec![ComparisonVerdict::NotDistinguishable; count * count] };
-        for class in &classes {
-            found.compare_alike(table, class, rule)?;
+        let differences = |(first, second): (usize, usize)| {
+            let subject = |at: usize| subjects.get(at).copied();
+            Differences::new(table, cases, subject(first)?, subject(second)?)
+        };
+        // What is enough for all of them is not looked at further.
+        let least = outside(level)? / 2.0 / pairs(subjects.len()).count().max(1) as f64;
+        let mut chances = Vec::new();
+        for pair in pairs(subjects.len()) {
+            let found = differences(pair);
+            let able = found.as_ref().map_or(1.0, Differences::least);
+            let above = found.filter(|_| able <= 1.0 - level).map(|found| found.chance_down_to(0.0, least));
+            chances.push((above.unwrap_or(Ok(0.5))?, able));
         }
-        found.compare_rest(table, &classes, rule)?;
-        Ok(Some(found))
+        let tests: Vec<Test> =
+            chances.iter().map(|&(above, least)| Test { p: two_sided(above), least }).collect();
+        let verdicts = chances.into_iter().zip(together(&tests, level)).map(|((above, able), level)| {
+            match two_sided(above) > 1.0 - level {
+                _ if able > 1.0 - level => ComparisonVerdict::TooFewSharedTasks,
+                true => ComparisonVerdict::NotDistinguishable,
+                false if above < 0.5 => ComparisonVerdict::FirstAhead,
+                false => ComparisonVerdict::SecondAhead,
+            }
+        });
+        Ok(Some(Self::of_known(subjects.len(), verdicts)))
     }
 
     /// Makes verdicts that are known, in rising order of the first and then of the second: `(0, 1), (0, 2), (1, 2)`.
     pub fn of_known(count: usize, verdicts: impl IntoIterator<Item = ComparisonVerdict>) -> Self {
         let mut found =
             Self { count, all: alloc::vec![ComparisonVerdict::NotDistinguishable; count * count] };
-        let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
-        for (pair, verdict) in pairs.zip(verdicts) {
-            found.set(pair, verdict);
+        for ((first, second), verdict) in pairs(count).zip(verdicts) {
+            for (at, verdict) in
+                [(first * count + second, verdict), (second * count + first, verdict.mirrored())]
+            {
+                if let Some(slot) = found.all.get_mut(at) {
+                    *slot = verdict;
+                }
+            }
         }
         found
     }
@@ -95,208 +88,35 @@ impl Verdicts {
         let known = (first < self.count && second < self.count).then_some(first * self.count + second);
         known.and_then(|at| self.all.get(at)).copied().unwrap_or(ComparisonVerdict::TooFewSharedTasks)
     }
-
-    /// Replaces the verdict on a pair.
-    pub(super) fn set(&mut self, (first, second): (usize, usize), verdict: ComparisonVerdict) {
-        let count = self.count;
-        for (at, verdict) in [(first * count + second, verdict), (second * count + first, verdict.mirrored())]
-        {
-            if let Some(slot) = self.all.get_mut(at) {
-                *slot = verdict;
-            }
-        }
-    }
-
-    /// Compares the pairs of subjects that have the same tasks: a difference of means is one of two sums.
-    fn compare_alike(
-        &mut self,
-        table: &TaskTable,
-        class: &[(usize, usize)],
-        rule: Rule,
-    ) -> Result<(), StatisticsError> {
-        let values: Vec<&[f64]> = class.iter().map(|(_, subject)| table.values(*subject)).collect();
-        let tasks = values.first().map_or(0, |values| values.len());
-        let Some(drawn) = NonZeroU64::new(tasks as u64).filter(|_| class.len() > 1) else { return Ok(()) };
-        let left_out = rule.left_out(tasks)?;
-        let count = class.len();
-        let mut resamples = Resamples::new(drawn, rule.plan.seed);
-        let mut sums = alloc::vec![0.0; count];
-        let mut sides = alloc::vec![(0u32, 0u32); count * count];
-        for _ in 0..rule.plan.draws {
-            let times = resamples.next();
-            for (sum, values) in sums.iter_mut().zip(&values) {
-                *sum = 2.0 * sum_of_products(times, values);
-            }
-            for ((first, sides), after) in sums.iter().zip(sides.chunks_exact_mut(count)).zip(1..) {
-                let others = sums.iter().zip(sides).skip(after);
-                for (second, (above, below)) in others {
-                    *above += u32::from(first - second > tasks as f64);
-                    *below += u32::from(second - first > tasks as f64);
-                }
-            }
-        }
-        let pairs = class.iter().zip(&values).zip(sides.chunks_exact(count)).zip(1..);
-        for (((first, own), sides), after) in pairs {
-            for ((second, theirs), &(above, below)) in class.iter().zip(&values).zip(sides).skip(after) {
-                let pair = ((first.0, second.0), (first.1, second.1));
-                let differences = own.iter().zip(*theirs).map(|(a, b)| a - b);
-                self.set(pair.0, rule.verdict(table, pair.1, differences, (above, below), left_out));
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the pairs of subjects of different classes.
-    fn compare_rest(
-        &mut self,
-        table: &TaskTable,
-        classes: &[Vec<(usize, usize)>],
-        rule: Rule,
-    ) -> Result<(), StatisticsError> {
-        /// The largest number of differences that are kept at a time.
-        const MOST_KEPT: usize = 4_000_000;
-        let mut open: OpenPairs = BTreeMap::new();
-        let mut kept = 0;
-        for (at, class) in classes.iter().enumerate() {
-            let others = classes.iter().skip(at + 1).flatten();
-            for (&(first, subject), &(second, other)) in
-                others.flat_map(|other| class.iter().map(move |own| (own, other)))
-            {
-                let differences = table.between(subject, other).values(0).to_vec();
-                kept += differences.len();
-                let (pair, subjects) = ((first, second), (subject, other));
-                let pair = Open { pair, subjects, differences, above: 0, below: 0 };
-                open.entry(pair.differences.len()).or_default().push(pair);
-                if kept > MOST_KEPT {
-                    self.settle(table, core::mem::take(&mut open), rule)?;
-                    kept = 0;
-                }
-            }
-        }
-        self.settle(table, open, rule)
-    }
-
-    /// Draws for the pairs of each number of shared tasks, and decides them.
-    fn settle(&mut self, table: &TaskTable, open: OpenPairs, rule: Rule) -> Result<(), StatisticsError> {
-        /// The number of resamples that each pair takes part in before the next one does, so that it is read once for them.
-        const BLOCK: u32 = 16;
-        for (shared, mut pairs) in open {
-            if let Some(drawn) = NonZeroU64::new(shared as u64) {
-                let mut resamples = Resamples::new(drawn, rule.plan.seed);
-                for from in (0..rule.plan.draws).step_by(BLOCK as usize) {
-                    let block: Vec<Vec<f64>> = (from..rule.plan.draws.min(from + BLOCK))
-                        .map(|_| resamples.next().to_vec())
-                        .collect();
-                    for open in &mut pairs {
-                        for times in &block {
-                            let sum = 2.0 * sum_of_products(times, &open.differences);
-                            open.above += u32::from(sum > shared as f64);
-                            open.below += u32::from(-sum > shared as f64);
-                        }
-                    }
-                }
-            }
-            let left_out = rule.left_out(shared)?;
-            for open in pairs {
-                let differences = open.differences.iter().copied();
-                let sides = (open.above, open.below);
-                let verdict = rule.verdict(table, open.subjects, differences, sides, left_out);
-                self.set(open.pair, verdict);
-            }
-        }
-        Ok(())
-    }
 }
 
-impl Rule {
-    /// Returns how many resamples of `shared` tasks lie at or beyond an end of the interval of a difference, at least one.
-    fn left_out(self, shared: usize) -> Result<u32, StatisticsError> {
-        Ok(left_out(self.plan.draws, expanded(self.outside / 2.0, shared)?).max(1))
-    }
-
-    /// Returns the verdict from the resamples with a difference above 0 and below 0. A mean is above 0 if it is so in
-    /// billionths: twice the sum is more than the number of tasks.
-    fn verdict(
-        self,
-        table: &TaskTable,
-        (first, second): (usize, usize),
-        differences: impl Iterator<Item = f64> + Clone,
-        (above, below): (u32, u32),
-        left_out: u32,
-    ) -> ComparisonVerdict {
-        let mut rest = differences.clone();
-        let head = rest.next();
-        let is_alike = head.is_some_and(|head| rest.all(|value| value.to_bits() == head.to_bits()));
-        let shared = differences.clone().count();
-        let (is_above, is_below) = if is_alike && shared > 1 {
-            let differences = table.between(first, second);
-            let mean = differences.mean(0).unwrap_or_default();
-            let (low, high) = ends_if_alike(mean, shared, self.outside / 2.0, differences.lowest());
-            (low > 0.0, high < 0.0)
-        } else {
-            let equal = self.plan.draws - above - below;
-            let is_beyond = |other: u32| shared > 1 && is_end_above(other, equal, left_out);
-            (is_beyond(below), is_beyond(above))
-        };
-        Sides::of(differences).verdict(shared, is_above, is_below, self.outside)
-    }
-}
-
-/// Returns subjects with the same tasks together, each as its place in the list and its number.
-fn classes(table: &TaskTable, subjects: &[usize]) -> Vec<Vec<(usize, usize)>> {
-    let mut classes: BTreeMap<&[u32], Vec<(usize, usize)>> = BTreeMap::new();
-    for (place, &subject) in subjects.iter().enumerate() {
-        classes.entry(table.places(subject)).or_default().push((place, subject));
-    }
-    classes.into_values().collect()
-}
-
-/// Returns the number of tasks drawn for all pairs together, at most.
-fn work(table: &TaskTable, classes: &[Vec<(usize, usize)>], plan: Plan) -> u64 {
-    let tasks = |class: &[(usize, usize)]| class.first().map_or(0, |(_, subject)| table.tasks_of(*subject));
-    let mut all = 0u64;
-    for (at, class) in classes.iter().enumerate() {
-        let (own, members) = (tasks(class) as u64, class.len() as u64);
-        all = all.saturating_add(members.saturating_mul(own.saturating_add(members)));
-        for other in classes.iter().skip(at + 1) {
-            let pairs = members.saturating_mul(other.len() as u64);
-            all = all.saturating_add(pairs.saturating_mul(own.min(tasks(other) as u64)));
-        }
-    }
-    all.saturating_mul(plan.draws.into())
+/// Returns the pairs of places below `count`, in rising order of the first and then of the second.
+fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(move |first| (first + 1..count).map(move |second| (first, second)))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::compare::paired_bootstrap;
+    use super::super::compare::{compare, tasks_to_tell_apart};
     use super::super::table::Observation;
     use super::*;
 
-    fn agrees(table: &TaskTable, plan: Plan, level: f64) -> Result<(), TestCaseError> {
+    fn verdicts(table: &TaskTable, level: f64) -> Verdicts {
         let subjects: Vec<usize> = (0..table.subjects()).collect();
-        let found = Verdicts::new(table, &subjects, plan, level).unwrap().unwrap();
-        for first in 0..table.subjects() {
-            for second in (0..table.subjects()).filter(|second| *second != first) {
-                let expected = paired_bootstrap(table, first, second, plan, level)
-                    .map_or(ComparisonVerdict::TooFewSharedTasks, |found| found.verdict);
-                prop_assert_eq!(found.between(first, second), expected, "{} {}", first, second);
-            }
-        }
-        Ok(())
+        Verdicts::new(table, &Cases::default(), &subjects, level).unwrap().unwrap()
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Levels, few tasks, equal values, gaps and repeated trials are where a shorter way could differ.
+        /// Levels, few tasks, equal values, gaps and repeated trials.
         #[test]
-        fn every_pair_has_the_verdict_of_a_comparison(
-            cells in prop::collection::vec(prop::collection::vec(0u8..9, 2..24), 2..6),
+        fn a_pair_is_separated_if_holms_procedure_says_so(
+            cells in prop::collection::vec(prop::collection::vec(0u8..9, 2..24), 2..5),
             gaps in any::<bool>(),
             level in prop::sample::select(alloc::vec![0.6, 0.9, 0.95, 0.99]),
-            seed in 0u64..50,
         ) {
             let tasks = cells.iter().map(Vec::len).min().unwrap();
             let mut rows = Vec::new();
@@ -313,42 +133,85 @@ mod tests {
                 }
             }
             let table = TaskTable::new(cells.len(), &rows).unwrap();
-            agrees(&table, Plan { draws: 199, seed }, level)?;
+            let found = verdicts(&table, level);
+            // Of each pair by itself: those with the smallest chances are separated, the k-th of m with 1 / (m - k), where m are
+            // those that could be separated beside m others.
+            let all: Vec<_> = pairs(cells.len())
+                .filter_map(|pair| Some((pair, compare(&table, pair.0, pair.1, level).ok()?)))
+                .map(|(pair, it)| (it.p, libm::pow(0.5, it.estimate.tasks as f64), pair))
+                .collect();
+            let able = |share: f64| all.iter().filter(move |(_, least, _)| *least <= share);
+            let share = (1..).map(|m| (m, (1.0 - level) / m as f64)).find(|(m, share)| able(*share).count() <= *m);
+            let mut alone: Vec<_> = able(share.unwrap().1).map(|&(p, _, pair)| (p, pair)).collect();
+            for pair in pairs(cells.len()) {
+                let is_few = found.between(pair.0, pair.1) == ComparisonVerdict::TooFewSharedTasks;
+                prop_assert_eq!(is_few, alone.iter().all(|it| it.1 != pair));
+                prop_assert_eq!(found.between(pair.1, pair.0), found.between(pair.0, pair.1).mirrored());
+            }
+            alone.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let count = alone.len();
+            let separated = alone
+                .iter()
+                .enumerate()
+                .take_while(|(at, (p, _))| p * (count - at) as f64 <= 1.0 - level + 1e-12)
+                .count();
+            for (at, (_, (first, second))) in alone.into_iter().enumerate() {
+                let is_tied = found.between(first, second) == ComparisonVerdict::NotDistinguishable;
+                prop_assert_eq!(is_tied, at >= separated, "{} {}", first, second);
+            }
         }
     }
 
     #[test]
-    fn differences_that_are_all_alike_and_differences_near_nothing() {
-        // The first is ahead by the same at every task; the others by less than resamples can hold.
-        let values = [900_000_000, 100_000_000, 100_000_001, 100_000_001];
-        let rows: Vec<Observation> = (0..40)
+    fn a_constant_difference_is_the_strongest_evidence() {
+        let rows: Vec<Observation> = (0..20)
             .flat_map(|task| {
-                let row = move |(subject, value)| Observation {
-                    subject,
-                    task,
-                    value: value + task as i64 % 2 * subject as i64 % 2,
-                };
-                values.into_iter().enumerate().map(row)
+                [900_000_000, 800_000_000, 800_000_001]
+                    .into_iter()
+                    .enumerate()
+                    .map(move |(subject, value)| Observation { subject, task, value })
             })
             .collect();
-        let table = TaskTable::new(4, &rows).unwrap();
-        agrees(&table, Plan { draws: 199, seed: 3 }, 0.95).unwrap();
+        let found = verdicts(&TaskTable::new(3, &rows).unwrap(), 0.95);
+        assert_eq!(found.between(0, 1), ComparisonVerdict::FirstAhead);
+        assert_eq!(found.between(1, 2), ComparisonVerdict::SecondAhead, "by a billionth at every task");
+    }
+
+    /// 10,585 pairs ask for a smaller chance at 99 % than a million turns have.
+    #[test]
+    fn many_pairs_are_separated_by_as_much_as_few_are() {
+        let rows: Vec<Observation> = (0..146)
+            .flat_map(|subject| (0..40).map(move |task| Observation::of_success(subject, task, subject == 0)))
+            .collect();
+        let found = verdicts(&TaskTable::new(146, &rows).unwrap(), 0.99);
+        assert!((1..146).all(|other| found.between(0, other) == ComparisonVerdict::FirstAhead));
+        assert_eq!(found.between(1, 2), ComparisonVerdict::NotDistinguishable);
     }
 
     #[test]
-    fn more_pairs_than_can_be_drawn_have_no_verdicts_and_few_resamples_are_refused() {
-        let rows: Vec<Observation> = (0..400)
-            .flat_map(|who| (0..2).map(move |task| Observation::of_success(who, who + task, true)))
-            .collect();
-        let table = TaskTable::new(400, &rows).unwrap();
-        let subjects: Vec<usize> = (0..400).collect();
-        let plan = |draws| Plan { draws, seed: 1 };
-        assert_eq!(Verdicts::new(&table, &subjects, plan(1_000_000), 0.95), Ok(None));
-        assert!(Verdicts::new(&table, &subjects, plan(39), 0.95).unwrap().is_some());
-        assert_eq!(
-            Verdicts::new(&table, &subjects, plan(38), 0.95),
-            Err(StatisticsError::Draws { found: 38, needed: 39 })
-        );
-        assert!(Verdicts::new(&table, &subjects, plan(39), 1.0).is_err());
+    fn boards_of_more_subjects_than_their_tasks_can_tell_apart_say_so() {
+        let board = |subjects, tasks| {
+            let rows: Vec<Observation> = (0..subjects)
+                .flat_map(|subject| {
+                    (0..tasks).map(move |task| Observation::of_success(subject, task, subject == 0))
+                })
+                .collect();
+            verdicts(&TaskTable::new(subjects, &rows).unwrap(), 0.95).between(0, 1)
+        };
+        for (subjects, needed) in [(2, 5), (5, 8), (20, 12), (60, 16)] {
+            assert_eq!(tasks_to_tell_apart(subjects as u64, 0.95), needed);
+            assert_eq!(board(subjects, needed), ComparisonVerdict::FirstAhead, "{subjects}");
+            assert_eq!(board(subjects, needed - 1), ComparisonVerdict::TooFewSharedTasks, "{subjects}");
+        }
+    }
+
+    #[test]
+    fn more_pairs_than_can_be_compared_have_no_verdicts() {
+        let rows: Vec<Observation> =
+            (0..1100).map(|subject| Observation::of_success(subject, 0, true)).collect();
+        let table = TaskTable::new(1100, &rows).unwrap();
+        let subjects: Vec<usize> = (0..1100).collect();
+        assert_eq!(Verdicts::new(&table, &Cases::default(), &subjects, 0.95), Ok(None));
+        assert!(Verdicts::new(&table, &Cases::default(), &[0, 1], 1.0).is_err());
     }
 }

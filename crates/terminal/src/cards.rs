@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use karat::card::CompiledCard;
 pub use karat::cards::{CardText, EMBEDDED, check, library, released};
-use karat::cards::{Embedded, for_item, has_versions, of_kind, unknown};
+use karat::cards::{Embedded, for_item, has_kinds, has_versions, of_kind, unknown};
 use karat::inputs::Inputs;
 use karat_core::scorecard::Scorecard;
 use karat_reader::Kind;
@@ -60,11 +60,10 @@ fn named_by<'w>(
     color: Color,
 ) -> Result<Cow<'w, str>, Failure> {
     let Some(card) = meant.filter(|_| has_versions(wanted)) else { return Ok(Cow::Borrowed(wanted)) };
-    writeln!(
-        Screen::stderr(color),
-        "{CARE}note{CARE:#}: for this evidence `{wanted}` means `{}`",
-        card.name
-    )?;
+    if has_kinds(wanted) {
+        let note = format!("for this evidence `{wanted}` means `{}`", card.name);
+        writeln!(Screen::stderr(color), "{CARE}note{CARE:#}: {note}")?;
+    }
     Ok(Cow::Borrowed(card.name))
 }
 

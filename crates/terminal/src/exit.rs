@@ -38,7 +38,7 @@ Exit status:
    2  the command line was not understood
   10  a score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  inconclusive: no score, too few tasks, no key, cache or verdict
+  12  inconclusive: nothing to judge, or no score, key, cache or verdict
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed
   15  a run was stopped before its end

@@ -99,6 +99,8 @@ impl From<Error> for Failure {
         let exit = match error.code() {
             Code::ScorecardRefused => Exit::CardRefused,
             Code::RecordUnsound | Code::OtherScorecard => Exit::VerificationFailed,
+            // Of nothing nothing is shown, whatever a gate asks.
+            Code::NothingCounts => Exit::Inconclusive,
             _ => Exit::CouldNotRun,
         };
         let flag = match error.code() {

@@ -1,12 +1,12 @@
 //! The methods of a leaderboard, and the choice between them.
 //!
-//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, letters for ties and a profile of
-//! dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the
-//! spread of the tasks. The method `census` estimates nothing. All have the same means and give an answer of the same type.
+//! The method `pairs` compares each pair of subjects: it gives rank ranges, letters for ties and a profile of dimensions. The
+//! method `means` ranks a million items in tens of milliseconds, by the same means with the same intervals. The method
+//! `census` estimates nothing. All give an answer of the same type.
 
 use karat_stats::StatisticsError;
 use karat_stats::cases::Cases;
-use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
+use karat_stats::means::{Means, MeansRow, TaskValues};
 
 use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
 use crate::answers::LeaderboardMethod;
@@ -15,17 +15,17 @@ use crate::answers::leaderboard::officials::Officials;
 use crate::leaderboard::{By, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
 use crate::rows::{NO_LABEL, Rows};
 
-/// The largest number of subjects that are resampled by default.
-pub const RESAMPLED_SUBJECTS_MAX: usize = 200;
-/// The largest number of items that are resampled by default.
-pub const RESAMPLED_ITEMS_MAX: usize = 20_000;
+/// The largest number of subjects that are compared by default.
+pub const COMPARED_SUBJECTS_MAX: usize = 200;
+/// The largest number of items whose subjects are compared by default.
+pub const COMPARED_ITEMS_MAX: usize = 20_000;
 
 /// Returns the default method for this number of subjects and items.
 pub const fn method_of_size(subjects: usize, items: usize) -> LeaderboardMethod {
-    if subjects > RESAMPLED_SUBJECTS_MAX || items > RESAMPLED_ITEMS_MAX {
-        LeaderboardMethod::Student
+    if subjects > COMPARED_SUBJECTS_MAX || items > COMPARED_ITEMS_MAX {
+        LeaderboardMethod::Means
     } else {
-        LeaderboardMethod::Bootstrap
+        LeaderboardMethod::Pairs
     }
 }
 
@@ -48,14 +48,14 @@ impl Page {
 pub struct Ranked {
     /// The leaderboard.
     pub leaderboard: Leaderboard,
-    /// The ranking behind it, for a stress test; None with the method `student`.
+    /// The ranking behind it, for a stress test; None with the method `means`.
     pub ranking: Option<Ranking>,
 }
 
 /// Ranks the subjects of the `items` of `rows`, given by index.
 ///
 /// # Errors
-/// If no subject has a rank, or the level or the number of resamples cannot be used.
+/// If no subject has a rank, or the level cannot be used.
 pub fn rank(
     rows: &Rows,
     items: &[usize],
@@ -65,20 +65,19 @@ pub fn rank(
     page: Page,
 ) -> Result<Ranked, StatisticsError> {
     match method {
-        LeaderboardMethod::Bootstrap | LeaderboardMethod::Census => {
+        LeaderboardMethod::Pairs | LeaderboardMethod::Census => {
             let is_census = method == LeaderboardMethod::Census;
             let ranking = Ranking::new(rows, items, group, &Settings { is_census, ..*settings })?;
-            let mut leaderboard = Leaderboard::of_resamples(rows, &ranking, settings);
+            let mut leaderboard = Leaderboard::of_ranking(rows, &ranking, settings);
             in_units(&mut leaderboard, rows, settings);
             leaderboard.rows = leaderboard.rows.into_iter().skip(page.skip).take(page.limit).collect();
             Ok(Ranked { leaderboard, ranking: Some(ranking) })
         }
-        LeaderboardMethod::Student => {
-            let ranking = rank_values(values(rows, items, settings), settings)?;
+        LeaderboardMethod::Means => {
             let cases = cases(rows, items, settings);
-            let ranking = ranking.with_cases(&cases)?;
+            let ranking = rank_values(values(rows, items, settings), cases.clone(), method, settings)?;
             let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
-            let mut leaderboard = leaderboard(&ranking, method, page, name);
+            let mut leaderboard = leaderboard(&ranking, page, name);
             for row in &mut leaderboard.rows {
                 row.cases = rows.subject(&row.subject).and_then(|subject| cases.of(subject));
             }
@@ -100,7 +99,7 @@ fn in_units(leaderboard: &mut Leaderboard, rows: &Rows, settings: &Settings) {
 /// item of a subject is among `items`.
 ///
 /// # Errors
-/// If no subject has a rank, or the level or the number of resamples cannot be used.
+/// If no subject has a rank, or the level cannot be used.
 pub(crate) fn rank_by_official(
     rows: &Rows,
     items: &[usize],
@@ -138,13 +137,19 @@ pub fn official(
     }
 }
 
-/// Ranks subjects by values with the method `student`.
+/// Ranks subjects by values with the method `means`, in a census without intervals.
 ///
 /// # Errors
 /// If no subject has a rank, or the level cannot be used.
-pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRanking, StatisticsError> {
+pub fn rank_values(
+    values: TaskValues,
+    cases: Cases,
+    method: LeaderboardMethod,
+    settings: &Settings,
+) -> Result<Means, StatisticsError> {
     let tasks_min = u32::try_from(settings.tasks_min).unwrap_or(u32::MAX);
-    let ranking = StudentRanking::new(values, tasks_min, settings.level)?;
+    let level = (method != LeaderboardMethod::Census).then_some(settings.level);
+    let ranking = Means::new(values, cases, tasks_min, level)?;
     match (ranking.ranked(), ranking.subjects()) {
         (0, 0) => Err(nothing_counts()),
         (0, _) => Err(too_few_tasks()),
@@ -152,20 +157,9 @@ pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRan
     }
 }
 
-/// Returns the leaderboard by score, in a census without intervals; `name` gives the name of a subject.
-pub fn leaderboard<'n>(
-    ranking: &StudentRanking,
-    method: LeaderboardMethod,
-    page: Page,
-    name: impl Fn(u32) -> &'n str,
-) -> Leaderboard {
-    let row = |row: StudentRow| match method {
-        LeaderboardMethod::Census => LeaderboardRow::of_means(
-            name(row.subject),
-            &StudentRow { rank_range: None, interval: None, ..row },
-        ),
-        _ => LeaderboardRow::of_means(name(row.subject), &row),
-    };
+/// Returns the leaderboard by score; `name` gives the name of a subject.
+pub fn leaderboard<'n>(ranking: &Means, page: Page, name: impl Fn(u32) -> &'n str) -> Leaderboard {
+    let row = |row: MeansRow| LeaderboardRow::of_means(name(row.subject), &row);
     Leaderboard {
         ranked: ranking.ranked() as u64,
         rows: ranking.rows(page.skip, page.limit).into_iter().map(row).collect(),
@@ -182,12 +176,6 @@ pub fn answer(
     page: Page,
 ) -> LeaderboardAnswer {
     leaderboards.iter_mut().for_each(|board| board.write_points(basis.scale));
-    let basis = match method {
-        LeaderboardMethod::Bootstrap => basis,
-        LeaderboardMethod::Student | LeaderboardMethod::Census => {
-            Basis { resamples: None, seed: None, ..basis }
-        }
-    };
     let next = page.skip.saturating_add(page.limit) as u64;
     LeaderboardAnswer {
         schema: LeaderboardSchema::V1,
@@ -242,9 +230,9 @@ mod tests {
 
     #[test]
     fn size_alone_chooses_the_method() {
-        let (subjects, items) = (RESAMPLED_SUBJECTS_MAX, RESAMPLED_ITEMS_MAX);
-        assert_eq!(method_of_size(subjects, items), LeaderboardMethod::Bootstrap);
-        assert_eq!(method_of_size(subjects + 1, items), LeaderboardMethod::Student);
-        assert_eq!(method_of_size(subjects, items + 1), LeaderboardMethod::Student);
+        let (subjects, items) = (COMPARED_SUBJECTS_MAX, COMPARED_ITEMS_MAX);
+        assert_eq!(method_of_size(subjects, items), LeaderboardMethod::Pairs);
+        assert_eq!(method_of_size(subjects + 1, items), LeaderboardMethod::Means);
+        assert_eq!(method_of_size(subjects, items + 1), LeaderboardMethod::Means);
     }
 }

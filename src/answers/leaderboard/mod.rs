@@ -12,7 +12,7 @@ pub mod officials;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_stats::leaderboard::Row;
-use karat_stats::student::StudentRow;
+use karat_stats::means::MeansRow;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::basis::{
@@ -28,7 +28,7 @@ use crate::look_alikes::LookAlikes;
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 use fact::RankedFact;
-use official::{Official, WithoutTime};
+use official::Official;
 
 /// The basis of a leaderboard of official scores.
 pub const OFFICIAL: &str = "official";
@@ -156,21 +156,19 @@ pub struct Leaderboard {
     /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
     /// not, or if the mean was asked for.
     pub without_official: Option<String>,
-    /// The items that official scores leave out for want of a time, where others have one; null if all have one.
-    pub without_time: Option<WithoutTime>,
     /// The number of subjects that have a rank.
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.
     pub rows: Vec<LeaderboardRow>,
-    /// The subjects that have items and no rank; null with the method `student`.
+    /// The subjects that have items and no rank; null with the method `means`.
     pub unranked: Option<Vec<UnrankedSubject>>,
     /// True if all ranked subjects have the same tasks. If not, a mean also depends on which tasks a subject has. Null
-    /// with the method `student`.
+    /// with the method `means`.
     pub same_tasks: Option<bool>,
-    /// The number of letters; null where subjects are not compared: with the methods `student` and `census`, and if all
+    /// The number of letters; null where subjects are not compared: with the methods `means` and `census`, and if all
     /// pairs are too many.
     pub letters: Option<u32>,
-    /// The rankings under other choices for outcomes; null with the method `student`.
+    /// The rankings under other choices for outcomes; null with the method `means`.
     pub other_outcomes: Option<OtherOutcomes>,
     /// The robustness of the ranks; null if it was not requested.
     pub robustness: Option<Robustness>,
@@ -192,21 +190,17 @@ pub struct LeaderboardRow {
     /// Its ranks by the score alone: those of all subjects with the same score.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank: Ranks,
-    /// The ranks by the mean of runs in which it lies in `level` of the resamples; if not all subjects are resampled, those that the
-    /// comparisons of pairs leave open, and with the method `student`, those that all intervals together allow. Null for a
-    /// subject with one task, and in a census.
+    /// The ranks by the mean of runs that the comparisons of pairs leave open, all of them together. Null for a subject with one
+    /// task, and where subjects are not compared.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<u32>>, min_items = 2, max_items = 2))]
     pub rank_range: Option<Ranks>,
-    /// The share of resamples in which no subject is above it; null unless the tasks of all subjects are resampled.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
-    pub chance_of_rank_1: Option<f64>,
     /// Its letters: two subjects share one exactly if a comparison does not separate them. Empty if it shares too few tasks
     /// with every other one; null if it has one task, and where subjects are not compared.
     pub letters: Option<Vec<String>>,
     /// The subjects with a higher mean that it is ahead of on the tasks they share: its mean is lower only because its other
     /// tasks are harder. Null where subjects are not compared.
     pub ahead_of: Option<Vec<String>>,
-    /// The subjects with which it shares too few tasks to be compared: fewer than six at 95 %. Null where subjects are not
+    /// The subjects with which it shares too few tasks to be compared: fewer than five at 95 %. Null where subjects are not
     /// compared.
     pub too_few_shared_tasks: Option<Vec<String>>,
     /// The value that is ranked, with its interval: the mean of runs in points, of a dimension or of a fact, or the official score
@@ -214,8 +208,8 @@ pub struct LeaderboardRow {
     pub score: Estimate,
     /// The way to the official score; null on another basis.
     pub official: Option<Official>,
-    /// The mean of its runs in points, of the dimension or of the fact, with its interval; null if no run counts. Rank range,
-    /// chance of rank 1 and letters are about this mean.
+    /// The mean of its runs in points, of the dimension or of the fact, with its interval; null if no run counts. Rank range and
+    /// letters are about this mean.
     pub mean: Option<Estimate>,
     /// The number of cases, if all its results that count are means over cases (`n`).
     #[cfg_attr(feature = "schema", schema(minimum = 1))]
@@ -235,9 +229,9 @@ pub struct LeaderboardRow {
     /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks_like: Vec<String>,
-    /// The number of items by outcome; null with the method `student`.
+    /// The number of items by outcome; null with the method `means`.
     pub outcomes: Option<OutcomeCounts>,
-    /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
+    /// The mean value by dimension, null if nothing was measured; null as a whole with the method `means`.
     #[cfg_attr(feature = "schema", schema(schema_with = estimates))]
     pub dimensions: Option<BTreeMap<String, Option<Estimate>>>,
     /// Repeated attempts, for k from 1 on; null if they were not requested.
@@ -326,8 +320,8 @@ impl Leaderboard {
         Self { group, by: String::from(MEAN), ..Self::default() }
     }
 
-    /// Returns the leaderboard of a ranking of subjects of `rows` by resamples.
-    pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
+    /// Returns the leaderboard of a ranking of subjects of `rows`.
+    pub fn of_ranking(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
         let name = |subject: usize| rows.subject_name(subject);
         let names = |all: &[usize]| all.iter().map(|&subject| name(subject).to_owned()).collect::<Vec<_>>();
         let compared = ranking.leaderboard.letters.is_some();
@@ -339,7 +333,6 @@ impl Leaderboard {
                 subject: name(row.subject).to_owned(),
                 rank: ranks(row.rank),
                 rank_range: row.rank_range.map(ranks),
-                chance_of_rank_1: row.share_first.map(share),
                 letters: row.letters.as_ref().map(|all| all.iter().copied().map(letter).collect()),
                 ahead_of: compared.then(|| names(&row.ahead_of)),
                 too_few_shared_tasks: compared.then(|| names(&row.too_few_shared)),
@@ -459,23 +452,15 @@ impl LeaderboardRow {
         Self { subject: name.to_owned(), rank: [1, 1], ..Self::default() }
     }
 
-    /// Returns the row of the method `student` for the subject `name`.
-    pub(crate) fn of_means(name: &str, row: &StudentRow) -> Self {
-        let (interval, tasks) = (row.interval.as_ref(), u64::from(row.tasks));
-        let score = Estimate {
-            mean: share(row.mean),
-            low: interval.map(|it| share(it.low)),
-            high: interval.map(|it| share(it.high)),
-            method: interval.map(|it| it.method),
-            tasks,
-        };
+    /// Returns the row of the method `means` for the subject `name`.
+    pub(crate) fn of_means(name: &str, row: &MeansRow) -> Self {
+        let score = Estimate::from(&row.estimate);
         Self {
             subject: name.to_owned(),
             rank: ranks(row.rank),
-            rank_range: row.rank_range.map(ranks),
             score,
             mean: Some(score),
-            tasks,
+            tasks: score.tasks,
             items: row.items.into(),
             ..Self::default()
         }
@@ -484,6 +469,7 @@ impl LeaderboardRow {
 
 #[cfg(feature = "schema")]
 fn estimates() -> utoipa::openapi::schema::Object {
-    let description = "The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.";
+    let description =
+        "The mean value by dimension, null if nothing was measured; null as a whole with the method `means`.";
     super::members_or_null("Estimate", description, true)
 }

@@ -6,8 +6,9 @@ use crate::answers::notes::in_force;
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
 use crate::look_alikes;
-use crate::standing::notes::left_out;
+use crate::standing::notes::UNTIMED;
 use crate::text::{Tone, count, list, named, short};
+use karat_stats::compare::tasks_to_tell_apart;
 
 /// The note on a census.
 pub(crate) const CENSUS: &str =
@@ -68,12 +69,6 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
     };
     lines.push((Tone::Plain, text));
     lines.extend(board.weights.as_ref().map(|weights| (Tone::Care, in_force(weights))));
-    lines.extend(
-        board
-            .without_time
-            .as_ref()
-            .map(|it| (Tone::Care, left_out(it.items as usize, it.first.iter().map(|it| it.id.as_str())))),
-    );
     let held = board.rows.iter().filter(|row| row.official.as_ref().is_some_and(|it| it.under_review));
     let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
     lines
@@ -106,33 +101,26 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
     if board.ranked < 2 || !has(|row| row.rank_range.is_some()) {
         return None;
     }
+    let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty())).then(|| {
+        let needed = tasks_to_tell_apart(board.ranked, basis.level);
+        format!(
+            "?: too few shared tasks to compare it with some: among {} subjects it takes {needed}",
+            board.ranked
+        )
+    });
     if is_official {
         let is_tied =
             board.letters.is_some() && has(|row| row.letters.as_ref().is_some_and(|it| !it.is_empty()));
         let tied = is_tied.then(|| {
             format!("two that share a letter are tied by their runs: a comparison does not separate them, at {level}")
         });
-        let few = has(|row| row.ties().ends_with('?'));
-        let few = few.then(|| String::from("?: too few shared tasks to compare it with some"));
         let parts: Vec<String> = tied.into_iter().chain(few).collect();
         return Some(parts.join("; ")).filter(|text| !text.is_empty());
     }
-    let ranks = match method {
-        LeaderboardMethod::Student => {
-            return Some(format!(
-                "rank range: the ranks that the {level} intervals leave open; intervals from the spread of the \
-                 tasks (Student's t), without letters for ties"
-            ));
-        }
-        _ if has(|row| row.chance_of_rank_1.is_some()) => format!("where it lands in {level} of resamples"),
-        _ => format!("the ranks that comparisons of pairs leave open, at {level}"),
-    };
-    let letters = match board.letters {
-        None => "; no letters for ties: too many pairs to compare",
-        Some(_) => "; two that share a letter are tied: a comparison does not separate them",
-    };
-    let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty()));
-    let few = if few { "; ?: too few shared tasks to compare it with some" } else { "" };
+    let ranks =
+        format!("the ranks that the comparisons of all pairs leave open, at {level} for all together (Holm)");
+    let letters = "; two that share a letter are tied: a comparison does not separate them";
+    let few = few.map(|few| format!("; {few}")).unwrap_or_default();
     Some(format!("rank range: {ranks}{letters}{few}"))
 }
 
@@ -178,6 +166,7 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
         (UnrankedReason::NothingCounts, "none of its items counts"),
         (UnrankedReason::TooFewTasks, "it has too few tasks"),
         (UnrankedReason::NoOfficialScore, "it has no official score at this moment"),
+        (UnrankedReason::WithoutTime, UNTIMED),
     ];
     reasons.into_iter().filter_map(|(why, text)| {
         let all = board.unranked.iter().flatten().filter(|it| it.why == why);

@@ -1,16 +1,18 @@
 //! The official score of every subject of a leaderboard, and how it follows from the mean of its runs.
 
+use std::collections::BTreeSet;
+
 use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
 use karat_standing::ratio::Ratio;
-use karat_standing::stand::{Interval, StandError, SubjectStanding, stand};
+use karat_standing::stand::{Interval, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
-use super::official::{BridgeLevel, WithoutTime};
+use super::official::BridgeLevel;
 use crate::answers::basis::Estimate;
-use crate::answers::standing::official_points;
+use crate::answers::standing::{official_points, without_time};
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{BridgeStep, share};
 use crate::error::Error;
@@ -29,8 +31,8 @@ pub struct Officials {
     pub scale: u32,
     /// The subjects that have items up to the moment, by name.
     pub subjects: Vec<(String, Option<OfficialScore>)>,
-    /// The items that are left out for want of a time, where others have one; none where all have one.
-    pub without_time: Option<WithoutTime>,
+    /// The subjects that have no score because items of them have no time.
+    pub untimed: BTreeSet<String>,
 }
 
 /// The official score of a subject.
@@ -62,20 +64,15 @@ impl Officials {
         interval: Option<Interval>,
     ) -> Result<Self, Error> {
         let items = items::items(rows, card, events)?;
-        let stand = |interval| stand(card, &items, &events.events, as_of.seconds(), interval);
-        let standings = stand(interval).or_else(|errors| {
-            // The means of runs need more resamples than these intervals, so their ranking says what is wrong.
-            let is_interval = errors.iter().all(|error| matches!(error, StandError::Interval(_)));
-            if is_interval { stand(None) } else { Err(errors) }
-        });
-        let standings = standings.map_err(|errors| refused(&errors))?;
+        let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
+            .map_err(|errors| refused(&errors))?;
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
         Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),
             weights: WeightsInForce::of(&standings.overrides),
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
-            without_time: WithoutTime::of(rows, &standings.without_time),
+            untimed: without_time(rows, &standings.without_time).map(|(name, _)| name.to_owned()).collect(),
         })
     }
 

@@ -39,6 +39,10 @@ answer!(Stress, StressSchema = "karat/stress/2", "a stress test");
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Robustness {
+    /// The number of sets of random weights.
+    pub draws: u32,
+    /// The seed of these weights.
+    pub seed: u64,
     /// Under random weights around those of the scorecard.
     pub weights_around: WeightRobustness,
     /// Under any weights.
@@ -280,6 +284,8 @@ impl Robustness {
             correlation: correlation.into(),
         });
         Self {
+            draws: found.around.plan.draws,
+            seed: found.around.plan.seed,
             weights_around: weights(&found.around, &found.composites, rows.scale.max, subject),
             weights_any: weights(&found.uniform, &found.composites, rows.scale.max, subject),
             without_dimension: without.collect(),

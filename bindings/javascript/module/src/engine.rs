@@ -113,15 +113,14 @@ pub extern "C" fn set_moment(engine: usize) -> u32 {
     })
 }
 
-/// Hands over the vector of the next trace: the input is the name of the model, `name` bytes, then the numbers, four bytes each;
-/// none if the time was used up. Returns 1, or 0 if it is refused.
+/// Hands over the vector of the next trace: the input is the name of the model, `name` bytes, then the numbers, four bytes each.
+/// Returns 1, or 0 if it is refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn set_vector(engine: usize, name: usize) -> u32 {
     call(engine, |engine, input, _| {
         let (name, bytes) = input.split_at(name.min(input.len()));
         let (numbers, _) = bytes.as_chunks::<4>();
-        let vector: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-        let vector = (!vector.is_empty()).then_some(vector);
+        let vector = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
         engine.set_vector(Some(HandedVector { model: text(name)?.to_owned(), vector }));
         Ok(())
     })

@@ -8,4 +8,5 @@ mod model;
 mod properties;
 mod rules;
 mod steep;
+mod top;
 mod traps;

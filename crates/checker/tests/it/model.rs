@@ -123,6 +123,7 @@ fn released(name: &str) -> PathBuf {
 #[test]
 fn workflow() {
     compare(&released("workflow/1.0.0.toml"), &released(""), 2500);
+    compare(&released("workflow/1.1.0.toml"), &released(""), 1000);
 }
 
 #[test]

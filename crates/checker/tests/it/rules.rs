@@ -24,12 +24,22 @@ fn released() -> Vec<PathBuf> {
     found
 }
 
+/// A run that the budget stopped after 3 of 4 steps, far below the budget of its task.
+fn stopped_run() -> Value {
+    json!({
+        "output_quality": 1, "steps_completed": 3, "steps_total": 4, "actual_tao": 0.0075, "max_budget_tao": 0.05,
+        "actual_seconds": 2.5, "max_latency_seconds": 10, "actual_retries": 0, "declared_retry_budget": 0, "timeouts": 0,
+        "hard_failures": 0, "budget_aborted": true,
+    })
+}
+
 /// Facts that no vector gives: verified matches, opted-out dimensions, incidents, what was not measured.
 fn by_hand(id: &str) -> Vec<Value> {
     match id {
         "workflow" => vec![
             json!({ "output_quality": 1, "steps_completed": 2, "steps_total": 2 }),
             json!({ "actual_retries": 3, "declared_retry_budget": 1, "timeouts": 1, "hard_failures": 0 }),
+            stopped_run(),
         ],
         "trace" => {
             let trace = json!({
@@ -172,7 +182,8 @@ fn from_vectors(id: &str) -> Vec<Value> {
                 .map(|run| {
                     let (total, retries) = (run["total_steps"].clone(), run["unplanned_retries"].clone());
                     let counted = [("steps_total", total), ("actual_retries", retries)];
-                    with(&with(&run, &counted), &[("declared_retry_budget", json!(0))])
+                    let said = [("declared_retry_budget", json!(0)), ("budget_aborted", json!(false))];
+                    with(&with(&run, &counted), &said)
                 })
                 .collect()
         }

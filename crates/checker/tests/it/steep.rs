@@ -27,7 +27,7 @@ fn cliffs(checked: &Checked) -> Vec<String> {
 }
 
 #[test]
-fn the_steepest_place_is_reported_with_what_is_proved_about_it() {
+fn the_steepest_place_is_reported() {
     for (formula, from, points) in [
         ("q", None, 0.1),
         ("clamp((q - 0.6) / 0.2, 0, 1)", Some(0.6..=0.8), 0.5),
@@ -43,8 +43,6 @@ fn the_steepest_place_is_reported_with_what_is_proved_about_it() {
         assert!((slope.points - points).abs() <= 0.02 * points, "{formula}: {slope:?}");
         assert!(from.as_ref().is_none_or(|from| from.contains(&slope.from)), "{formula}: {slope:?}");
         assert!((slope.to - slope.from - 0.001).abs() < 1e-9, "{formula}: {slope:?}");
-        let most = slope.at_most.unwrap();
-        assert!(most >= slope.points - 1e-9, "{formula}: {slope:?}");
     }
 }
 

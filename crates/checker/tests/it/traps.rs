@@ -104,7 +104,13 @@ fn every_trap_is_told_and_what_is_like_it_is_not() {
 
 #[test]
 fn workflow() {
-    let checked = check("workflow/1.0.0.toml");
+    for version in ["1.0.0", "1.1.0"] {
+        workflow_of(version);
+    }
+}
+
+fn workflow_of(version: &str) {
+    let checked = check(&format!("workflow/{version}.toml"));
     assert!(says(&checked, Code::SelfReported, "`steps_total` divides"));
     assert!(says(
         &checked,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use karat::ask::{Compare, Floors, Items, Leaderboard, Sure};
+use karat::ask::{Compare, Draws, Floors, Items, Leaderboard, Sure};
 use karat_terminal::format::FormatArgs;
 
 /// The form of the answer.
@@ -85,6 +85,9 @@ pub struct StressArgs {
     /// The items
     #[command(flatten)]
     pub items: Items,
+    /// The random weights
+    #[command(flatten)]
+    pub weights: Draws,
     /// The confidence
     #[command(flatten)]
     pub sure: Sure,

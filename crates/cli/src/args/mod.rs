@@ -73,9 +73,6 @@ pub struct Cli {
         hide_possible_values = true
     )]
     pub color: Color,
-    /// Embed with the instructions that every processor has
-    #[arg(long, global = true, hide = true)]
-    pub portable: bool,
     /// The command
     #[command(subcommand)]
     pub verb: Verb,
@@ -173,7 +170,7 @@ pub struct ScoreArgs {
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// Time for an item, then no text is embedded (traces: 100)
+    /// Slower items are named (traces: 100)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
     /// Threads that score; as many as cores if not given
@@ -220,6 +217,9 @@ pub struct GraderArgs {
     /// The program that runs submitted code
     #[arg(long, value_name = "PATH")]
     pub judge: Option<PathBuf>,
+    /// Embed with the instructions that every processor has
+    #[arg(long, hide = true)]
+    pub portable: bool,
 }
 
 /// The evidence to grade.

@@ -25,6 +25,9 @@ pub struct ServeArgs {
     /// The address (127.0.0.1:7373); port 0: a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373", hide_default_value = true)]
     pub listen: SocketAddr,
+    /// The port on this machine, instead of --listen
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    pub port: Option<u16>,
     /// Fill a new store with examples and a season
     #[arg(long)]
     pub demo: bool,
@@ -52,9 +55,6 @@ pub struct ServeArgs {
     /// The vectors of traces that a new one is compared with
     #[command(flatten)]
     pub cache: CacheArgs,
-    /// Time for a trace, then it is not embedded (100)
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub budget_ms: Option<u32>,
     /// The program that runs submitted code
     #[arg(long, value_name = "PATH")]
     pub judge: Option<PathBuf>,

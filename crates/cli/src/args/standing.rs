@@ -37,7 +37,7 @@ pub struct StandingArgs {
     #[arg(long, value_name = "POINTS", value_parser = points, conflicts_with = "tasks")]
     pub fail_under: Option<Decimal>,
     /// Show tasks instead: difficulty, and whether they are useful
-    #[arg(long, conflicts_with_all = ["events", "subject", "html", "resamples", "seed"])]
+    #[arg(long, conflicts_with_all = ["events", "subject", "html"])]
     pub tasks: bool,
     /// The items
     #[command(flatten)]

@@ -74,7 +74,7 @@ fn kind(name: &str) -> Result<Kind, Failure> {
 fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders, Failure> {
     let as_of = args.as_of;
     let Some(wanted) = &args.card else {
-        return graders::of_kind(kind, &args.graders, as_of, cli.portable);
+        return graders::of_kind(kind, &args.graders, as_of);
     };
     let wanted = &cards::named_of_kind(wanted, kind, cli.color)?;
     let card = cards::load(wanted, cli.color)?;
@@ -83,9 +83,14 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
             format!("`{}` reads evidence of kind `{}`, not `{}`", card.name(), card.evidence, kind.name());
         return Err(Failure::new(message).help("choose a card for this kind of evidence"));
     }
-    let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
+    let graders = graders::of_kind(kind, &args.graders, as_of)?;
     let card = cards::compiled(wanted, cli.color)?;
-    Ok(Graders { evaluator: card.evaluator().cloned(), challenge: card.challenge(), ..graders })
+    Ok(Graders {
+        evaluator: card.evaluator().cloned(),
+        challenge: card.challenge(),
+        jury: card.jury(),
+        ..graders
+    })
 }
 
 fn as_json(evidence: &Evidence<'_>, kind: Kind) -> Value {

@@ -77,7 +77,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     ];
     let mut records = None;
     if args.replay && found.is_empty() {
-        let (check, replayed) = replay(args, cli)?;
+        let (check, replayed) = replay(args)?;
         checks.push(check);
         records = Some(replayed);
     }
@@ -105,8 +105,8 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Scores all evidence again and compares the records.
-fn replay(args: &LogVerifyArgs, cli: &Cli) -> Result<(Check, ReplayedRecords), Failure> {
-    let embedder = args.embedder.as_deref().map(|folder| embedder(folder, cli.portable)).transpose()?;
+fn replay(args: &LogVerifyArgs) -> Result<(Check, ReplayedRecords), Failure> {
+    let embedder = args.embedder.as_deref().map(embedder).transpose()?;
     let mut reader = store::reader(&args.database)?;
     let size = reader.head().map_err(|error| store::refused(&error))?.size;
     let failed = |problem: karat_server::problem::Problem| Failure::new(problem.detail);

@@ -92,7 +92,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let card = cards::compiled(&named, cli.color)?;
     // The options of graders are read once; they are the same for every scorecard.
-    let options = graders::options(card.card(), &args.graders, &Default::default(), cli.portable)?;
+    let options = graders::options(card.card(), &args.graders, &Default::default())?;
     let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
     let rescorer = Rescorer { card: &card, options: &options };
     let mut work = Work {

@@ -44,7 +44,7 @@ const WAITING_MAX: usize = 64 << 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let inputs = Inputs::new(&args.files)?;
     let card = card(args, &inputs, cli.color)?;
-    let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
+    let options = graders::options(card.card(), &args.graders, &args.fields)?;
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
     // With an embedder or a cache, each trace counts for the novelty of the next.

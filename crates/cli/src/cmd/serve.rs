@@ -2,9 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Error as IoError, ErrorKind, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use karat_process::on_stop;
 use karat_server::clock::Clock;
@@ -41,13 +41,13 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(address) = &args.health {
         return health(address);
     }
+    let listen = args.port.map_or(args.listen, |port| SocketAddr::from(([127, 0, 0, 1], port)));
     let is_screen = if args.json { false } else { args.table || is_watched() };
     let place = Place::new(args)?;
     let path = place.path();
-    if !args.listen.ip().is_loopback() && place.is_new && args.key_file.is_none() {
+    if !listen.ip().is_loopback() && place.is_new && args.key_file.is_none() {
         return Err(Failure::new(format!(
-            "listening at {} needs a key, and `{}` has none yet",
-            args.listen,
+            "listening at {listen} needs a key, and `{}` has none yet",
             path.display()
         ))
         .help("give `--key-file FILE`, and the first key is written there")
@@ -62,14 +62,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         Log::Text => logging::start(Format::Text, false),
         Log::Json => logging::start(Format::Json, false),
     }
-    let mut traces = TraceOptions {
-        embedder: args.embedder.clone(),
-        cache: args.cache.settings(),
-        ..TraceOptions::default()
-    };
-    if let Some(limit) = args.budget_ms {
-        traces.budget = Duration::from_millis(limit.into());
-    }
+    let traces = TraceOptions { embedder: args.embedder.clone(), cache: args.cache.settings() };
     if let Some(program) = &args.judge {
         // A path that leads nowhere is an error now; without a path, a missing program is one where something has to run.
         karat_process::JUDGE.found(Some(program)).map_err(failed)?;
@@ -91,7 +84,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);
     let mut watch = |done, all| progress.reached(done, all);
-    let bound = Server::bind_at(path, log_name, args.listen, options, clock, &mut watch);
+    let bound = Server::bind_at(path, log_name, listen, options, clock, &mut watch);
     drop(progress);
     let server = bound.map_err(failed)?;
     if args.demo {

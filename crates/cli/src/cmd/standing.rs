@@ -5,7 +5,7 @@ use std::io::Write as _;
 use karat::answers;
 use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
-use karat::ask::answer::{card_of, plan};
+use karat::ask::answer::card_of;
 use karat::gate::{Verdict, judge_standings};
 use karat::inputs::Inputs;
 use karat::loaded::Source;
@@ -56,7 +56,7 @@ fn with_answer(
 ) -> Result<Verdict, Failure> {
     let events = events_of(args.events.as_deref())?;
     let items = items::items(rows, card, &events)?;
-    let interval = Interval { plan: plan(&args.sure), level: args.sure.level };
+    let interval = Interval { level: args.sure.level };
     let standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));

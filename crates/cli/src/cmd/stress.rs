@@ -2,12 +2,13 @@
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
+use karat::ask::Draws;
 use karat::ask::answer::{gaps_of, refused, settings};
 use karat::document;
 use karat::document::figure::profiles;
 use karat::inputs::Inputs;
 use karat::leaderboard::stress::Stress;
-use karat::leaderboard::{By, Ranking};
+use karat::leaderboard::{By, Ranking, Settings};
 use karat::loaded::Source;
 use karat::write::{Form, html};
 
@@ -23,7 +24,8 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
     let (source, inputs) = (Source::new(&args.items, None), Inputs::new(&args.files)?);
     let rows = load(source, Some(&args.card), &inputs, args.form.no_progress, cli)?;
-    let settings = settings(&args.sure, By::Score, &rows);
+    let Draws { draws, seed } = args.weights;
+    let settings = Settings { draws, seed, ..settings(&args.sure, By::Score, &rows) };
     let items: Vec<usize> = (0..rows.rows.len()).collect();
     let refused = |error| refused(&error, &rows);
     let ranking = Ranking::new(&rows, &items, None, &settings).map_err(refused)?;
@@ -40,7 +42,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let gaps = gaps_of(&rows, By::Score);
     let mut document = document::stress(&answer, &gaps);
     let is_page = chosen == Chosen::Form(Form::Html) || args.form.html.is_some();
-    let board = is_page.then(|| Leaderboard::of_resamples(&rows, &ranking, &settings));
+    let board = is_page.then(|| Leaderboard::of_ranking(&rows, &ranking, &settings));
     document.parts.extend(board.iter().flat_map(|board| profiles(&rows, board)));
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document))?;

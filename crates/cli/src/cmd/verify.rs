@@ -200,7 +200,7 @@ pub fn compared(
     if let Some(lacking) = origin::lacking(claim, args.cache.is_some(), args.embedder.is_some()) {
         return Ok(lacking);
     }
-    let options = graders::options(card.card(), args, fields, cli.portable)?;
+    let options = graders::options(card.card(), args, fields)?;
     let inputs = Inputs::new(&[path.to_owned()])?;
     Ok(origin::compare(claim, card, &inputs, options, &Progress::new(true, cli))?)
 }

@@ -8,7 +8,7 @@ use crate::leaderboard::{CARD, line, parsed, passing, table};
 
 /// Compares `a` with `b` in rows of `subject task outcome solved`.
 fn compared(rows: &str, flags: &str) -> Value {
-    let arguments = format!("compare a b --card {CARD} --resamples 200 {flags}");
+    let arguments = format!("compare a b --card {CARD} {flags}");
     parsed(&karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows)))
 }
 
@@ -92,9 +92,8 @@ fn two_files_are_two_subjects() {
     folder.write("before.csv", &of("osprey"));
     folder.write("after.csv", &of("ibis"));
     folder.write("all.csv", &example("leaderboard/runs.csv"));
-    let compare = |arguments: &[&str]| {
-        folder.karat(&[&["compare", "--card", "card.toml", "--resamples", "100"], arguments].concat())
-    };
+    let compare =
+        |arguments: &[&str]| folder.karat(&[&["compare", "--card", "card.toml"], arguments].concat());
     assert_snapshot!(compare(&["before.csv", "after.csv", "--table"]).screen());
     // The same numbers as by name, with any names of files.
     let (by_file, by_name) =

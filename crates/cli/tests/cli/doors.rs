@@ -441,20 +441,13 @@ fn of_library(card: &str, items: &[String], (by, group, with): (&str, &str, &str
     let settings = Settings { by, ..Settings::usual(&rows) };
     let boards = rows.groups().into_iter().map(|(value, of_group)| {
         let name = value.map(|value| format!("{group} = {value}"));
-        let ranked =
-            rank(&rows, &of_group, name, LeaderboardMethod::Bootstrap, &settings, Page::ALL).unwrap();
+        let ranked = rank(&rows, &of_group, name, LeaderboardMethod::Pairs, &settings, Page::ALL).unwrap();
         let mut board = ranked.leaderboard;
         columns::add(&mut board, &rows, &of_group, &columns, "with").unwrap();
         board
     });
     let boards = boards.collect();
-    answer(
-        Basis::new(&rows, &settings),
-        LeaderboardMethod::Bootstrap,
-        labels.first().cloned(),
-        boards,
-        Page::ALL,
-    )
+    answer(Basis::new(&rows, &settings), LeaderboardMethod::Pairs, labels.first().cloned(), boards, Page::ALL)
 }
 
 fn encoded(text: &str) -> String {

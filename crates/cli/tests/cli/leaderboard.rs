@@ -14,7 +14,7 @@ pub const RUNS: &str = "examples/leaderboard/runs.csv";
 /// Runs a line without quotes at the root of the repository, with `CARD`, `RUNS` in their places and few resamples.
 pub fn line(text: &str) -> Run {
     let text = text.replace("CARD", CARD).replace("RUNS", RUNS);
-    karat(&text.split_whitespace().chain(["--resamples", "100"]).collect::<Vec<_>>())
+    karat(&text.split_whitespace().chain([]).collect::<Vec<_>>())
 }
 
 /// Returns the JSON of a command.
@@ -31,7 +31,7 @@ fn answer(text: &str) -> Value {
 /// Ranks rows of `subject,task,id,outcome,solved` with any flags.
 pub fn ranked(rows: &str, flags: &str) -> Run {
     let by = if flags.contains("--by") { "" } else { "--by mean" };
-    let arguments = format!("leaderboard --card {CARD} --resamples 100 {by} {flags}");
+    let arguments = format!("leaderboard --card {CARD} {by} {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
 }
 
@@ -253,7 +253,7 @@ fn rows_are_ranked_and_sorted() {
     let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
-    unknown.ends(1, "with a score that counts");
+    unknown.ends(12, "with a score that counts");
     for row in rows_of(&found["leaderboards"][0]) {
         assert_eq!(row["score"], row["dimensions"]["thrift"]);
     }
@@ -290,14 +290,14 @@ fn what_is_refused_and_how_it_is_mended() {
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));
-    assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--resamples", "0"]).status, 2);
+    assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--level", "95"]).status, 2);
 }
 
 #[test]
 fn columns_with_other_names_are_told() {
     let told = |from: &str, to: &str| {
         let runs = example("leaderboard/runs.csv").replacen(from, to, 1);
-        let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
+        let run = karat_reading(&["leaderboard", "--card", CARD, "--table"], &runs);
         assert_eq!(run.status, 0, "{}", run.stderr);
         let notes = run.stdout.lines().skip(2).take_while(|line| !line.is_empty());
         notes.map(str::trim).collect::<Vec<_>>().join(" ")
@@ -310,11 +310,11 @@ fn columns_with_other_names_are_told() {
     let alone = "every item is its own subject; --subject-field says which field names the subject";
     assert_eq!(told("subject", "agent"), alone);
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
-    let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
+    let run = karat_reading(&["leaderboard", "--card", CARD, "--table"], &runs);
     assert!(run.status != 0 && run.stderr.contains("$.outcome: found the text `success`"), "{}", run.stderr);
     // If nothing is left to rank, the refusal says so.
     let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);
-    assert_eq!(matches.status, 1);
+    assert_eq!(matches.status, 12);
     assert!(matches.stderr.contains(all) && matches.stderr.contains("--subject-field"), "{}", matches.stderr);
 }
 

@@ -43,7 +43,7 @@ fn each_gate_fails_with_the_status_and_the_line_of_its_flag() {
     let cases = [
         ("", 0, ""),
         ("[gate]\nfail_if_worse = true\n", 16, "`ibis` is worse than before by 22.2 points"),
-        ("[gate]\nfail_if_worse = 60\n", 0, ""),
+        ("[gate]\nfail_if_worse = 60\n", 12, "`kite` is only in the first"),
         ("[gate]\nfail_if_worse = 2\nstrict = true\n", 16, "status 12"),
         ("[gate]\nfail_under = 60\n", 10, "`ibis` has 53.4, below 60"),
         ("[gate]\nfail_under = 60\nsubjects = [\"heron\"]\n", 0, ""),

@@ -41,15 +41,15 @@ fn every_question_has_the_document_of_its_command() {
     };
     same(
         &["leaderboard/runs.csv"],
-        json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "resamples": 200, "with": "tiers",
+        json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "with": "tiers",
             "where": ["task!=none"], "sort": "low"}}),
-        "leaderboard --card task-run.toml --attempts 2 --resamples 200 --with tiers --where task!=none --sort low runs.csv",
+        "leaderboard --card task-run.toml --attempts 2 --with tiers --where task!=none --sort low runs.csv",
     );
     same(
         &["compare/base.csv", "compare/new.csv"],
         json!({"question": "compare", "card_text": card, "settings": {"first": "base.csv", "second": "new.csv",
-            "fail_if_worse": 2, "strict": true, "resamples": 200, "pass": "0.5"}}),
-        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --resamples 200 --pass 0.5",
+            "fail_if_worse": 2, "strict": true, "pass": "0.5"}}),
+        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --pass 0.5",
     );
     same(
         &["leaderboard/runs.csv"],
@@ -97,7 +97,7 @@ fn what_is_wrong_with_a_question_is_said() {
     };
     assert!(ask("leaderboards", json!({})).contains("leaderboard, compare"));
     assert!(ask("leaderboard", json!({"cards": "trust"})).contains("did you mean `card`?"));
-    assert!(ask("leaderboard", json!({"card": "trust", "resamples": "many"})).contains("resamples"));
+    assert!(ask("leaderboard", json!({"card": "trust", "draws": "many"})).contains("many"));
     assert!(ask("leaderboard", json!({"card": "trust", "pass": 1})).contains("`pass` needs `attempts`"));
     assert!(ask("leaderboard", json!({"card": "nope"})).contains("nope"));
     assert!(ask("compare", json!({"first": "a", "second": "b", "strict": true})).contains("fail_if_worse"));
@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_question_is_said() {
     assert!(ask("rate", json!({"system": "elo", "sets": "k=2"})).contains("did you mean `set`?"));
     assert!(ask("leaderboard", json!({"card": "trust", "level": 2})).contains("`level` is `2`"));
     assert!(ask("leaderboard", json!({"card": "trust", "attempts": 0})).contains("1 to 100"));
-    assert!(ask("compare", json!({"first": "a", "second": "b", "resamples": 0})).contains("1 to 1,000,000"));
+    assert!(ask("leaderboard", json!({"card": "trust", "draws": 0})).contains("1 to 1,000,000"));
     assert!(ask("rate", json!({"system": "elo", "resamples": 5_000_000})).contains("1 to 1,000,000"));
     assert!(ask("gate", json!({"card": "trust", "inputs": ["x"]})).contains("`inputs` names files"));
     assert!(ask("gate", json!({"card": "trust", "gates": {}})).contains("gate"));
@@ -143,10 +143,10 @@ fn a_vector_that_is_handed_over_counts_for_one_trace_and_names_its_model() {
     let trace = example("trace/same-trace-default.json");
     let card = CompiledCard::released("trace").unwrap();
     let moment = Timestamp::parse("2026-03-01T00:00:00Z").ok();
-    let scored = |observes: bool, vectors: &[Option<Vec<f32>>]| -> Vec<(Option<f64>, Value)> {
+    let scored = |observes: bool, vectors: &[Vec<f32>]| -> Vec<(Option<f64>, Value)> {
         let options = Options { observes, as_of: moment, ..Options::default() };
         let mut engine = Engine::new(card.clone(), options).unwrap();
-        let each = |vector: &Option<Vec<f32>>| {
+        let each = |vector: &Vec<f32>| {
             engine.set_vector(Some(HandedVector { model: String::from("m"), vector: vector.clone() }));
             let record: Value =
                 serde_json::from_str(engine.score(trace.as_bytes()).unwrap().as_str()).unwrap();
@@ -154,16 +154,13 @@ fn a_vector_that_is_handed_over_counts_for_one_trace_and_names_its_model() {
         };
         vectors.iter().map(each).collect()
     };
-    let once = Some(vec![1.0, 0.0, 0.5]);
+    let once = vec![1.0, 0.0, 0.5];
     // The same id is the same observation; or each is a separate one, and the second was seen before.
     let again = scored(false, &[once.clone(), once.clone()]);
     assert_eq!([again[0].0, again[1].0], [Some(0.5), Some(0.5)]);
-    let observed = scored(true, &[once.clone(), once.clone(), Some(vec![-0.5, 0.0, 1.0])]);
+    let observed = scored(true, &[once.clone(), once.clone(), vec![-0.5, 0.0, 1.0]]);
     assert_eq!([observed[0].0, observed[1].0, observed[2].0], [Some(0.5), Some(0.0), Some(1.0)]);
     assert_eq!(observed[0].1["embedding"], json!({"model": "m"}));
-    // Without time there is no vector, and the record says why.
-    let late = scored(true, &[None]);
-    assert_eq!(late[0].1["novelty"]["basis"], "budget_exceeded");
     // It counts for one item alone.
     let mut engine = Engine::new(card, Options { as_of: moment, ..Options::default() }).unwrap();
     engine.set_vector(Some(HandedVector { model: String::from("m"), vector: once }));

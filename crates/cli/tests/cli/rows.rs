@@ -42,11 +42,9 @@ fn challenges_of_a_family_are_one_board() {
     let score = |card: &str, file: &str| karat(&["score", "--card", card, file]).stdout;
     let review = score("incident-review", "examples/arena/documented-823.json");
     let forensics = score("log-forensics", "examples/arena/timed.jsonl");
-    let run =
-        karat_reading(&["leaderboard", "--table", "--resamples", "100"], &format!("{review}{forensics}"));
+    let run = karat_reading(&["leaderboard", "--table"], &format!("{review}{forensics}"));
     assert_snapshot!(run.screen());
-    let other_way =
-        karat_reading(&["leaderboard", "--table", "--resamples", "100"], &format!("{forensics}{review}"));
+    let other_way = karat_reading(&["leaderboard", "--table"], &format!("{forensics}{review}"));
     assert_eq!(other_way.stdout, run.stdout);
     let workflow = score("workflow", "examples/workflow/closed-gate.json");
     assert_snapshot!(karat_reading(&["leaderboard"], &format!("{review}{workflow}")).screen());
@@ -67,7 +65,7 @@ fn a_false_record_is_refused() {
 fn a_card_that_is_not_at_hand_is_missed_once() {
     let records = karat(&["score", "--card", CARD, RUNS]).stdout;
     assert_snapshot!(karat_reading(&["leaderboard"], &records).screen());
-    let run = karat_reading(&["leaderboard", "--card", CARD, "--resamples", "100"], &records);
+    let run = karat_reading(&["leaderboard", "--card", CARD], &records);
     assert_eq!(parsed(&run)["items"]["count"], 240);
     // All records are by another card than the one given.
     let run = karat_reading(&["leaderboard", "--card", "trace"], &records);

@@ -162,6 +162,7 @@ fn what_it_cannot_do_is_refused_clearly() {
     for (arguments, expected) in [
         (vec!["scores"], "another process has"),
         (vec!["other", "--listen", &port], "another program listens at"),
+        (vec!["other", "--port", port.split(':').nth(1).unwrap()], "another program listens at"),
         (vec!["scores", "--demo"], "the demo begins with a new one"),
         (vec!["file"], "is a file, expected a folder"),
         (vec!["new", "--listen", "0.0.0.0:0"], "needs a key"),
@@ -170,7 +171,7 @@ fn what_it_cannot_do_is_refused_clearly() {
     ] {
         let mut command = program(folder.path());
         command.arg("serve").args(&arguments);
-        if !arguments.contains(&"--listen") {
+        if !arguments.contains(&"--listen") && !arguments.contains(&"--port") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
         let run = finish(&mut command, "");
@@ -178,6 +179,22 @@ fn what_it_cannot_do_is_refused_clearly() {
         assert!(run.stderr.contains(expected), "{arguments:?}: {}", run.stderr);
     }
     assert!(!folder.path().join("new").exists() && !folder.path().join("fresh.key").exists());
+}
+
+/// A server makes a folder and a secret key, so what was meant otherwise must not start one.
+#[test]
+fn options_that_a_server_does_not_have_start_none() {
+    let folder = Folder::new();
+    for words in
+        [&["--portable"][..], &["--prot", "8080"], &["--port"], &["--port", "0", "--listen", "127.0.0.1:0"]]
+    {
+        let run = folder.karat(&[&["serve"], words].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{words:?}: {}", run.stderr);
+        assert!(words == ["--portable"] || !run.stderr.contains("--portable"), "{}", run.stderr);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{words:?}");
+    }
+    let ignored = std::fs::read_to_string(root().join(".gitignore")).unwrap();
+    assert!(ignored.lines().any(|line| line == "/karat-data"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn stressed(items: &str, flags: &str) -> Value {
     let folder = Folder::new();
     folder.write("two.toml", CARD_OF_TWO);
     folder.write("items.jsonl", items);
-    let arguments = format!("stress two.toml items.jsonl --resamples 400 {flags}");
+    let arguments = format!("stress two.toml items.jsonl --draws 400 {flags}");
     parsed(&folder.karat(&arguments.split_whitespace().collect::<Vec<_>>()))
 }
 
@@ -163,7 +163,7 @@ fn a_tree_of_groups_has_the_composites_of_its_scores() {
                 (it["subject"].as_str().unwrap_or_default().into(), it["composite"].as_f64().unwrap_or(-1.0))
             })
             .collect();
-        let found = parsed(&folder.karat(&["stress", "tree.toml", "items.jsonl", "--resamples", "100"]));
+        let found = parsed(&folder.karat(&["stress", "tree.toml", "items.jsonl", "--draws", "100"]));
         for it in list(&found, "/robustness/weights_around/subjects") {
             let own = composites.iter().find(|(subject, _)| it["subject"] == *subject).map(|it| it.1);
             let composite = it["composite"].as_f64();
@@ -187,7 +187,7 @@ fn groups_are_left_out_and_their_weights_vary() {
     folder.write("three.toml", &format!("{}{group}", head.trim_end()));
     let items = "{\"subject\":\"a\",\"x\":0.9,\"y\":0.9,\"z\":0.2}\n{\"subject\":\"b\",\"x\":0.5,\"y\":0.8,\"z\":0.8}\n";
     folder.write("items.jsonl", items);
-    let found = parsed(&folder.karat(&["stress", "three.toml", "items.jsonl", "--resamples", "400"]));
+    let found = parsed(&folder.karat(&["stress", "three.toml", "items.jsonl", "--draws", "400"]));
     let rank_1: Vec<&Value> = list(&found, "/robustness/weights_around/subjects").iter().collect();
     // a: (0.9 + 0.2) / 2, b: (0.5 + 0.8) / 2.
     assert_eq!((&rank_1[0]["subject"], rank_1[0]["composite"].as_f64()), (&"b".into(), Some(65.0)));

@@ -132,7 +132,7 @@ fn pairs_of_subjects_and_of_other_tasks_are_clusters_by_themselves() {
     let pairs = (0..20usize).flat_map(|high| (0..high).map(move |low| (high, low)));
     let wins: String = pairs.map(|(high, low)| format!("{},{}\n", agent(high), agent(low))).collect();
     folder.write("wins.csv", &format!("winner,loser\n{wins}"));
-    let found = tuned(&folder, &["--wins", "wins.csv", "agents.csv", "--resamples", "100"]);
+    let found = tuned(&folder, &["--wins", "wins.csv", "agents.csv"]);
     assert_eq!(found["unit"], "pair");
     assert_eq!(found["tuned_concordance"], 1);
     let cases = ["learned", "held_out"].map(|part| found[part]["cases"].as_u64().unwrap());

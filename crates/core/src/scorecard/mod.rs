@@ -84,7 +84,7 @@ pub struct Scorecard {
     pub tiers: Vec<Tier>,
     /// The settings of standings, the scores of a subject over time.
     pub standing: Option<Standing>,
-    /// The tables `evaluator`, `format`, `submission` and `limits`, which graders of evidence read, as one object of canonical
+    /// The tables `evaluator`, `format`, `submission`, `limits` and `jury`, which graders of evidence read, as one object of canonical
     /// JSON. The engine does not look into it; the digest covers it.
     pub evaluator: Option<String>,
     /// Warnings kept by choice.

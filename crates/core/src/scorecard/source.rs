@@ -25,11 +25,12 @@ const MOST: usize = 4096;
 const CARD_FIELDS: &[&str] = &[
     "schema", "id", "version", "title", "source", "about", "evidence", "mean", "scale", "weights", "facts",
     "const", "let", "dimension", "group", "profiles", "override", "rule", "gate", "band", "tier", "family",
-    "base", "dims", "describe", "evaluator", "format", "submission", "limits", "keep", "standing",
+    "base", "dims", "describe", "evaluator", "format", "submission", "limits", "jury", "keep", "standing",
 ];
 
-/// The tables for graders of evidence: how a challenge compares submissions with the right answers, or runs them.
-const GRADER_FIELDS: &[&str] = &["evaluator", "format", "submission", "limits"];
+/// The tables for graders of evidence: how a challenge compares submissions with the right answers, or runs them; how verdicts
+/// of a jury count.
+const GRADER_FIELDS: &[&str] = &["evaluator", "format", "submission", "limits", "jury"];
 
 /// A card as written: types fit, names are still texts.
 #[derive(Default)]

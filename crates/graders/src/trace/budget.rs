@@ -1,4 +1,5 @@
-//! The time that an evaluation may take. The caller measures it; the code here only compares, and changes no score.
+//! The time that an evaluation may take. The caller measures it; the code here only compares. It changes no score: what is slow
+//! is named, and how much of a text is read is limited by its tokens.
 
 use std::fmt;
 use std::time::Duration;

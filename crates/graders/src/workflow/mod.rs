@@ -30,7 +30,7 @@ pub use dry_run::{Budget, DryRun, DryState, dry_run};
 pub use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
 pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
-pub use run::{Contradiction, Totals, impossible, settle};
+pub use run::{Contradiction, Totals, budget_stopped, impossible, settle};
 pub use standing::{Jump, WarmUp, jump, warm_up};
 
 use karat_evidence::json::canonical::Canonical;

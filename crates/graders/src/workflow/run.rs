@@ -152,8 +152,16 @@ pub fn settle(plan: &Plan, log: &Log, totals: &Totals) -> (Totals, Account, Vec<
     if grade.budget_aborted == Some(true) && run.steps_completed == run.steps_total {
         differ("budget_aborted", "`true`".to_owned(), "completes every step".to_owned());
     }
-    grade.budget_aborted = Some(run.budget_aborted);
+    grade.budget_aborted = grade.budget_aborted.or(run.budget_aborted.then_some(true));
+    grade.budget_aborted = budget_stopped(&grade, run.steps_total);
     (grade, run, contradictions)
+}
+
+/// Returns whether the budget stopped a run: as stated, or false where each of its steps was done or failed. `None` if it may
+/// have, and nothing says so: to leave it out must not earn what a run that was stopped does not get.
+pub fn budget_stopped(totals: &Totals, steps_total: u64) -> Option<bool> {
+    let [done, failed] = [totals.steps_completed, totals.hard_failures].map(Option::unwrap_or_default);
+    totals.budget_aborted.or((done.saturating_add(failed) >= steps_total).then_some(false))
 }
 
 #[cfg(test)]

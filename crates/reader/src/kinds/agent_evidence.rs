@@ -144,11 +144,12 @@ pub(crate) fn read<'a>(
     }
     let evidence = AgentEvidence::from_json(root.document().text().as_bytes());
     work.watch.ended("read");
-    let given = work.graders.as_of;
+    let (given, jury) = (work.graders.as_of, work.graders.jury);
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
         // Where nothing has a time, the moment makes no difference.
-        let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Timestamp { milliseconds: 0 })))?;
+        let moment = as_of.unwrap_or(Timestamp { milliseconds: 0 });
+        let grade = grade(&evidence, &Options { jury, ..Options::at(moment) })?;
         Ok((grade, as_of, evidence.newest()))
     });
     work.watch.ended("grade");

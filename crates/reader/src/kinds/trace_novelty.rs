@@ -71,13 +71,13 @@ pub(super) fn grade<'a>(
         check.suspect(node, text);
     }
     let read = match own {
-        Some(node) => read_vector(node).map(Text::Vector),
+        Some(node) => read_vector(node).map(Some),
         None => embed(root, work),
     };
     if let (Some(node), None) = (given.vector, own) {
         check.note(node, "not used: the embedder reads the text".to_owned());
     }
-    let observed = read.and_then(|text| look(work, (&cached, &replaces), text, moment));
+    let observed = read.and_then(|vector| look(work, (&cached, &replaces), vector, moment));
     work.watch.ended("novelty");
     match observed {
         Err(problems) => {
@@ -119,45 +119,29 @@ pub(super) fn read_vector(node: Node<'_>) -> Result<Vec<f32>, Problems> {
     numbers.map_or_else(|| vector(&value::of_node(node), "$.vector"), Ok)
 }
 
-enum Text {
-    Vector(Vec<f32>),
-    /// There is no embedder, or nothing in the text to read.
-    Blank,
-    /// The time for the item was used up before.
-    OutOfTime,
-}
-
-fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
-    if let Some(handed) = work.handed.take() {
-        work.seen.insert("embedding".to_owned(), json!({"model": handed.model}));
-        work.is_embedded = true;
-        return Ok(handed.vector.map_or(Text::OutOfTime, Text::Vector));
-    }
-    let Some(embedder) = &work.graders.embedder else { return Ok(Text::Blank) };
-    let embedding = embedder.embed_while(&text_of(root), &mut || work.watch.has_time())?;
-    let (detail, text) = match embedding {
-        None => (json!({"embedder": embedder.digest().to_string()}), Text::OutOfTime),
-        Some(embedding) if embedding.is_blank() => (embedding.detail(), Text::Blank),
-        Some(embedding) => (embedding.detail(), Text::Vector(embedding.vector)),
+/// Makes the vector of the text, however long that takes: what a text is padded with changes how much of it is read, and not
+/// whether. None if there is no embedder, or nothing in the text to read.
+fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Problems> {
+    let (detail, vector) = if let Some(handed) = work.handed.take() {
+        (json!({"model": handed.model}), Some(handed.vector))
+    } else {
+        let Some(embedder) = &work.graders.embedder else { return Ok(None) };
+        let embedding = embedder.embed(&text_of(root))?;
+        (embedding.detail(), (!embedding.is_blank()).then_some(embedding.vector))
     };
     work.seen.insert("embedding".to_owned(), detail);
     work.is_embedded = true;
     work.watch.ended("embed");
-    Ok(text)
+    Ok(vector)
 }
 
 /// Compares with the cache. There is no value if the trace has no direction, so that nothing could be compared.
 fn look(
     work: &mut Work<'_>,
     (id, replaces): (&str, &[String]),
-    text: Text,
+    vector: Option<Vec<f32>>,
     moment: Timestamp,
 ) -> Result<(Option<f64>, Json), Problems> {
-    let is_out_of_time = matches!(text, Text::OutOfTime);
-    let vector = match text {
-        Text::Vector(vector) => Some(vector),
-        Text::Blank | Text::OutOfTime => None,
-    };
     let settings = work.graders.settings;
     let mut empty = None;
     let cache = match (&mut work.graders.cache, &vector) {
@@ -167,9 +151,6 @@ fn look(
         (None, None) => empty.insert(begun(settings, None)?),
     };
     let mut novelty = novelty(cache, &Item { id, replaces, vector: vector.as_deref() }, moment)?;
-    if is_out_of_time {
-        novelty.basis = Basis::BudgetExceeded;
-    }
     novelty.is_stored = belongs(cache, &novelty);
     let vector = vector.filter(|_| novelty.is_stored);
     work.pending = Some(Pending { id: id.to_owned(), vector, moment });

@@ -13,7 +13,7 @@ use karat_evidence::json::locate;
 use karat_evidence::json::problem::quoted;
 use karat_evidence::json::value;
 use karat_graders::workflow::{
-    Account, Contradiction, Plan, PlanRules, Totals, impossible, read_log, read_plan, settle,
+    Account, Contradiction, Plan, PlanRules, Totals, budget_stopped, impossible, read_log, read_plan, settle,
 };
 
 vocabulary! {
@@ -30,7 +30,7 @@ vocabulary! {
         declared_retry_budget: Number in "count", "sum of `retry_count` over the plan's error handling, 0 without one";
         timeouts: Number in "count", "step executions beyond their declared timeout";
         hard_failures: Number in "count", "steps that failed after all declared retries";
-        budget_aborted: Boolean in "1", "whether the budget stopped the run";
+        budget_aborted: Boolean in "1", "whether the budget stopped the run; missing where it may have and nothing says so";
     }
 }
 
@@ -81,6 +81,7 @@ pub(crate) fn read<'a>(
         let account = read_result(result, check, work, (plan.as_ref(), faults), &mut facts, &mut output);
         suspect_output_of_nothing(check, &output, &facts);
         if let Fact::Number(planned) = facts.steps_total {
+            facts.budget_aborted = flag(budget_stopped(&totals(&facts), planned as u64));
             let run = Run {
                 result,
                 plan: plan.as_ref(),

@@ -186,6 +186,8 @@ proptest! {
         let live = job.ended(one, &recording).unwrap();
         let replayed = job.replay(&recording).unwrap();
         prop_assert_eq!(&live.events, &replayed.events);
+        let is_stopped = live.events.iter().any(|event| matches!(event, Event::BudgetAbort { .. }));
+        prop_assert!(live.evidence.contains(&format!("\"budget_aborted\":{is_stopped},")), "{}", live.evidence);
         prop_assert_eq!(live.evidence, replayed.evidence);
     }
 }

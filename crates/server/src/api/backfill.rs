@@ -21,7 +21,7 @@ const ITEMS_MAX: usize = 1000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct BackfillParams {
-    /// The scorecard, `id@version`. An id without a version means the newest version that takes the kind of the evidence.
+    /// The scorecard, `id@version`. An id without a version means the newest that takes the kind of the evidence; of `workflow` 1.0.0.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
     /// The reason, in up to 1000 characters. It is in the log, beside the items.

@@ -17,7 +17,7 @@ use crate::traces::queue::Line;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Scoring {
-    /// The scorecard, `id@version`. An id without a version means the newest version that takes the kind of the evidence.
+    /// The scorecard, `id@version`. An id without a version means the newest that takes the kind of the evidence; of `workflow` 1.0.0.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
     /// The time of the verdict, for evidence whose grade depends on it: an RFC 3339 timestamp.

@@ -8,10 +8,9 @@ use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
 use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::answers::leaderboard::method::{
-    Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, Ranked, answer, counted_values, leaderboard,
+    COMPARED_ITEMS_MAX, COMPARED_SUBJECTS_MAX, Page, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
 };
-use karat::ask::answer::plan;
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
 use karat::leaderboard::{By, Settings};
@@ -21,8 +20,9 @@ use karat::standing::events::Events;
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
 use karat_stats::StatisticsError;
+use karat_stats::cases::Cases;
+use karat_stats::means::{Means, TaskValues};
 use karat_stats::outcome::Run;
-use karat_stats::student::{StudentRanking, TaskValues};
 use serde_json::{Map, from_value};
 use utoipa::openapi::path::ParameterIn;
 
@@ -35,8 +35,7 @@ use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::subjects::all_subjects;
 
-const RESAMPLES_MAX: u32 = 10_000;
-/// The default number of rows of a page with the method `student`, and the largest number.
+/// The default number of rows of a page with the method `means`, and the largest number.
 const ROWS: (usize, usize) = (100, 1000);
 /// The advice of an answer that is too large.
 const NARROW: &str = "narrow the leaderboard with track, since, until, trust or where";
@@ -60,7 +59,7 @@ pub struct OfLog {
     pub trust: Option<Trust>,
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
-    /// The largest number of rows, 1 to 1,000; if not given all with the method `bootstrap`, and 100 with `student`.
+    /// The largest number of rows, 1 to 1,000; if not given all with the method `pairs`, and 100 with `means`.
     #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
     /// The number of rows to skip: `next` of the previous page.
@@ -71,16 +70,14 @@ pub struct OfLog {
 pub struct Question {
     ask: Leaderboard,
     of_log: OfLog,
-    /// The option that only resamples have, if one was given.
-    of_resamples: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Pages {
-    /// With the method `bootstrap`.
-    pub bootstrap: Page,
-    /// With the method `student`.
-    pub student: Page,
+    /// With the method `pairs`.
+    pub pairs: Page,
+    /// With the method `means`.
+    pub means: Page,
 }
 
 /// A leaderboard and the rows that it was computed from.
@@ -106,10 +103,9 @@ struct Asked {
 
 /// Ranks subjects: means over tasks with intervals, rank ranges, and letters for ties.
 ///
-/// With the method `bootstrap` the answer is the one of `karat leaderboard`. The method `student` is for very many
-/// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
-/// resamples are null. Without a method it is `bootstrap` for up to 200 subjects and 20,000 records; of resamples there are
-/// 1 to 10,000.
+/// With the method `pairs` the answer is the one of `karat leaderboard`. The method `means` is for very many subjects or
+/// records: the same means with the same intervals, in pages; fields that need comparisons are null. Without a method it
+/// is `pairs` for up to 200 subjects and 20,000 records.
 ///
 /// A field in `where`, `by`, `with` and `group_by` is a fact of the scorecard, or any field of the evidence, such as
 /// `metrics.model` or `$.scores[0].name`. In `with`, `FIELD` is its mean, `FIELD:p95` a percentile, and `FIELD:min`, `max`,
@@ -148,7 +144,7 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         );
     }
     let usual = method_of_size(subjects, asked.positions.len());
-    let is_read = needs_records || ask.method.unwrap_or(usual) != LeaderboardMethod::Student;
+    let is_read = needs_records || ask.method.unwrap_or(usual) != LeaderboardMethod::Means;
     let question = asked.question.clone();
     let without_official = match asked.base {
         Base::Means(why) => why.map(str::to_owned),
@@ -156,7 +152,7 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
     };
     let mut made = match (few, is_read) {
         (true, true) => of_records(app, asked).await?,
-        (false, _) if ask.method == Some(LeaderboardMethod::Bootstrap) => return Err(too_many_resamples()),
+        (false, _) if ask.method == Some(LeaderboardMethod::Pairs) => return Err(too_many_pairs()),
         (false, _) if needs_records => of_parts(app, asked).await?,
         _ => of_index(app, asked).await?,
     };
@@ -200,7 +196,7 @@ async fn select(
         let mut positions = Vec::new();
         for row in index.rows(size).filter(|row| filter.admits(row)) {
             positions.push(row.position);
-            if subjects.len() <= RESAMPLED_SUBJECTS_MAX {
+            if subjects.len() <= COMPARED_SUBJECTS_MAX {
                 subjects.insert(row.subject);
             }
         }
@@ -228,13 +224,12 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let usual = method_of_size(rows.subjects.len(), rows.rows.len());
         let method = question.ask.method.unwrap_or(usual);
         let page = match method {
-            LeaderboardMethod::Bootstrap if usual == LeaderboardMethod::Student => {
-                return Err(too_many_resamples());
+            LeaderboardMethod::Pairs if usual == LeaderboardMethod::Means => {
+                return Err(too_many_pairs());
             }
-            LeaderboardMethod::Bootstrap => pages.bootstrap,
-            LeaderboardMethod::Student | LeaderboardMethod::Census => pages.student,
+            LeaderboardMethod::Pairs => pages.pairs,
+            LeaderboardMethod::Means | LeaderboardMethod::Census => pages.means,
         };
-        question.may_draw(method)?;
         let is_part = question.of_log.is_part();
         let door = Door { card: Some(&pool.card), is_part, page, ..Door::default() };
         let found = ranked(&question.ask, door, &mut rows, &events);
@@ -247,9 +242,8 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
 /// A value that counts: the numbers of its subject and task, and its billionths.
 type NumberedValue = (u32, Option<u32>, i64);
 
-/// Computes leaderboards of more records than are read at once, part by part, with the method `student`.
+/// Computes leaderboards of more records than are read at once, part by part, with the method `means`.
 async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
-    asked.question.may_draw(LeaderboardMethod::Student)?;
     let memory = Arc::clone(&app.memory);
     app.read(move |reader| {
         let Asked { question, pools, positions, options, pages, .. } = asked;
@@ -277,28 +271,28 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let Some((settings, by)) = last else {
             refuse!(Unanswerable, "none of the {left_out} records matches the conditions");
         };
-        let method = question.ask.method.unwrap_or(LeaderboardMethod::Student);
+        let method = question.ask.method.unwrap_or(LeaderboardMethod::Means);
         let name = |subject| subjects.name(subject);
         let boards = groups.into_iter().map(|(value, values)| {
-            let ranking = rank_values(TaskValues::new(values, subjects.len()), &settings);
+            let ranking =
+                rank_values(TaskValues::new(values, subjects.len()), Cases::default(), method, &settings);
             let ranking = ranking.map_err(|error| refused(&error))?;
             let group = question.ask.group_by.as_ref().zip(value);
             let group = group.map(|(field, value)| format!("{field} = {value}"));
-            let board = leaderboard(&ranking, method, pages.student, name);
+            let board = leaderboard(&ranking, pages.means, name);
             Ok(karat::answers::leaderboard::Leaderboard { group, by: by.clone(), ..board })
         });
         let boards = boards.collect::<Result<Vec<_>, Problem>>()?;
         let basis = basis_of(&pools, (count, subjects.len(), Some(left_out)), &settings);
-        Ok(Made { answer: answer(basis, method, question.ask.group_by, boards, pages.student), rows: None })
+        Ok(Made { answer: answer(basis, method, question.ask.group_by, boards, pages.means), rows: None })
     })
     .await
 }
 
-/// Computes a leaderboard from the index and from what is kept of every subject, with the method `student`.
+/// Computes a leaderboard from the index and from what is kept of every subject, with the method `means`.
 async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     let Asked { question, pool, pools, size, base, pages, .. } = asked;
-    let page = pages.student;
-    question.may_draw(LeaderboardMethod::Student)?;
+    let page = pages.means;
     let all = match (base, &question.ask.items.as_of) {
         (Base::Official, Some(as_of)) => Some(all_subjects(app, &pool, as_of.at, size).await?),
         _ => None,
@@ -319,14 +313,14 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
             });
             TaskValues::new(values, index.names())
         };
-        let ranking = rank_values(values, &settings);
-        let subjects = ranking.as_ref().map_or(0, StudentRanking::subjects);
         let index = shared.memory.index();
         let method = match question.ask.method {
             Some(LeaderboardMethod::Census) => LeaderboardMethod::Census,
-            _ => LeaderboardMethod::Student,
+            _ => LeaderboardMethod::Means,
         };
-        let board = |ranking, page| leaderboard(&ranking, method, page, |subject| index.name(subject));
+        let ranking = rank_values(values, Cases::default(), method, &settings);
+        let subjects = ranking.as_ref().map_or(0, Means::subjects);
+        let board = |ranking, page| leaderboard(&ranking, page, |subject| index.name(subject));
         let board = match all.as_ref().and_then(|all| all.officials.as_ref()) {
             Some(officials) => {
                 let means = ranking.map(|it| Ranked { leaderboard: board(it, Page::ALL), ranking: None });
@@ -341,7 +335,7 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     .await
 }
 
-/// Returns the basis of an answer that draws no resamples, from the number of items and subjects, and of items left out.
+/// Returns the basis of an answer from the number of items and subjects, and of items left out.
 fn basis_of(
     pools: &[Arc<ScorerPool>],
     (count, subjects, left_out): (u64, usize, Option<u64>),
@@ -355,8 +349,6 @@ fn basis_of(
         items: ItemsUsed { count, subjects: subjects as u64, repeated: None, left_out, digest: None },
         decay: decays.then_some(karat::answers::DecayMoment::Own),
         level: settings.level,
-        resamples: None,
-        seed: None,
         outcomes: settings.policy.into(),
         outcome_sources: settings.sources.into(),
     }
@@ -397,16 +389,11 @@ impl Question {
         if !all.contains_key("card") {
             refuse!(BadRequest at "query", "missing field `card`");
         }
-        let of_resamples = ["resamples", "seed"].into_iter().find(|name| all.contains_key(*name));
         if !all.contains_key("as_of") {
             all.insert(String::from("as_of"), Value::String(app.moment().to_string()));
         }
         let ask: Leaderboard = from_value(Value::Object(all)).map_err(|error| Problem::internal(&error))?;
-        let resamples = ask.sure.confidence.resamples;
-        if !(1..=RESAMPLES_MAX).contains(&resamples) {
-            refuse!(BadRequest at "resamples", "found {resamples}, expected 1 to {RESAMPLES_MAX}");
-        }
-        Ok(Self { ask, of_log: query(uri)?, of_resamples })
+        Ok(Self { ask, of_log: query(uri)? })
     }
 
     /// Returns the part of the question that the index answers.
@@ -441,37 +428,24 @@ impl Question {
     /// Returns the page of each method that is asked for.
     fn pages(&self) -> Result<Pages, Problem> {
         let skip = self.of_log.skip.unwrap_or(0);
-        let student = Page { skip, limit: limit(self.of_log.limit, ROWS.0, ROWS.1)? };
+        let means = Page { skip, limit: limit(self.of_log.limit, ROWS.0, ROWS.1)? };
         let whole = self.of_log.limit.unwrap_or(usize::MAX);
-        Ok(Pages { bootstrap: Page { skip, limit: whole }, student })
-    }
-
-    /// Refuses what only resamples have with a method that draws none.
-    fn may_draw(&self, method: LeaderboardMethod) -> Result<(), Problem> {
-        match self.of_resamples {
-            Some(name) if method != LeaderboardMethod::Bootstrap => {
-                let detail =
-                    format!("the method {} draws no resamples; leave it out, or {NARROW}", method.name());
-                Err(Problem::new(Code::Unanswerable, detail).at(name))
-            }
-            _ => Ok(()),
-        }
+        Ok(Pages { pairs: Page { skip, limit: whole }, means })
     }
 
     fn settings(&self, pools: &[Arc<ScorerPool>]) -> Settings {
         let confidence = &self.ask.sure.confidence;
         Settings {
             level: confidence.level,
-            plan: plan(confidence),
             tasks_min: self.ask.min_tasks,
             ..Settings::usual_for(pools.first().map(|pool| &**pool.card))
         }
     }
 }
 
-fn too_many_resamples() -> Problem {
+fn too_many_pairs() -> Problem {
     let detail = format!(
-        "resamples are drawn for at most {RESAMPLED_SUBJECTS_MAX} subjects and {RESAMPLED_ITEMS_MAX} records; narrow the leaderboard, or ask for method=student"
+        "pairs are compared of at most {COMPARED_SUBJECTS_MAX} subjects and {COMPARED_ITEMS_MAX} records; narrow the leaderboard, or ask for method=means"
     );
     Problem::new(Code::Unanswerable, detail).at("method")
 }

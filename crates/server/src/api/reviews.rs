@@ -3,7 +3,8 @@
 
 use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
-use karat::answers::review::{PendingReview, Review};
+use karat::answers::review::{HeldScore, PendingReview, Review};
+use karat::standing::written;
 
 use super::answer as response;
 use crate::clock::random;
@@ -22,7 +23,7 @@ pub struct QueueParams {
 }
 
 /// A decision or another event, and the person behind it.
-#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewRequest {
     /// The scorecard under which it counts, `id@version`.
@@ -39,7 +40,10 @@ pub struct ReviewRequest {
     /// Of a decision: the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a decision: digests of the evidence that was looked at.
+    /// Of a decision: the `digest` of the held score that was seen. The decision is refused if another score waits by then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+    /// Of a decision: digests of what else was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<String>>,
     /// Of an incident: its name.
@@ -102,16 +106,19 @@ pub(crate) async fn queue(
     Params(params): Params<QueueParams>,
 ) -> Answer {
     caller.may(&Act::ReadReviews)?;
-    let reviews = waiting(&app, params.card.as_deref()).await?;
+    let (reviews, _) = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
-/// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
-pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
+/// Returns the scores that wait for a decision now, under one scorecard or all, and which of all scorecards cannot be answered for.
+pub async fn waiting(
+    app: &Arc<App>,
+    card: Option<&str>,
+) -> Result<(Vec<PendingReview>, Vec<String>), Problem> {
     let pools = match card {
         Some(card) => vec![app.memory.cards().find_used(card)?],
         None => {
-            let has_reviews = |pool: &&Arc<crate::cards::ScorerPool>| {
+            let has_reviews = |pool: &&Arc<ScorerPool>| {
                 pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
             };
             app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
@@ -119,14 +126,18 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
     };
     let size = size_at(app, None).await?;
     let as_of = app.moment();
-    let mut reviews = Vec::new();
+    let (mut reviews, mut problems) = (Vec::new(), Vec::new());
     for pool in pools {
         rules(&pool)?;
         let all = match all_subjects(app, &pool, as_of, size).await {
             Ok(all) => all,
             // The card has scored nothing yet.
             Err(problem) if problem.code == Code::NotFound => continue,
-            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
+            // It does not hide the others.
+            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => {
+                problems.push(format!("`{}`: {}", pool.name(), problem.detail));
+                continue;
+            }
             Err(problem) => return Err(problem),
         };
         let subjects = all.officials.iter().flat_map(|officials| &officials.subjects);
@@ -142,19 +153,35 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
             Some(PendingReview { card: pool.name(), subject: standing.subject, review })
         }));
     }
-    Ok(reviews)
+    Ok((reviews, problems))
 }
 
 /// Decides on the proposed score, or reports another event. The reviewer is the name of the key, the time that of the
 /// server.
 ///
-/// A decision is refused, and not stored, if the reviewer operates the subject or if no score waits for a decision.
+/// A decision names the `digest` of the held score that was seen. It is refused with 409, and not stored, if another score or none
+/// waits, or if the reviewer operates the subject. What is answered follows from the log with the decision in it.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
     (status = 201, body = KeptReview), Absent, Taken, Unfit))]
 pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let (position, review) = keep(&app, body.json(&app).await?, &reviewer.name, &reviewer.id).await?;
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
+}
+
+/// Returns the score of a subject that waits for a decision now, by the clock.
+pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<HeldScore>, Problem> {
+    let size = size_at(app, None).await?;
+    let pool = app.memory.cards().find_used(card)?;
+    let (review, _) =
+        review(app, Question::new(pool, vec![subject.to_owned()], app.clock.now(), size)).await?;
+    Ok(review.and_then(|review| review.held))
+}
+
+/// Returns the review of the one subject of a question, and the number of lines of events that count.
+async fn review(app: &Arc<App>, question: Question) -> Result<(Option<Review>, usize), Problem> {
+    let found = answer(app, question).await?;
+    Ok((found.subjects.into_iter().next().and_then(|standing| standing.review), found.events))
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
@@ -165,47 +192,55 @@ pub async fn keep(
     sender: &str,
 ) -> Result<(Option<u64>, Option<Review>), Problem> {
     let pool = app.memory.cards().find_used(&request.card)?;
-    let now = app.clock.now();
-    let as_of = now;
-    let line = line(&request, reviewer, as_of)?;
-    let size = size_at(app, None).await?;
-    let subjects = vec![request.subject.clone()];
-    let question =
-        Question { proposed: Some(line.clone()), ..Question::new(Arc::clone(&pool), subjects, as_of, size) };
-    let standings = answer(app, question).await?;
-    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-    if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
-        return Err(Problem::new(Code::Conflict, why));
+    let is_decision = request.event == ReviewEvent::Decided;
+    if is_decision && request.seen.is_none() {
+        let why = "the decision does not say which score was seen, expected `seen`, the `digest` of a held score of GET /v1/reviews";
+        return Err(Problem::new(Code::Conflict, why).at("seen"));
+    }
+    // Between the question and the entry in the log no other decision may come.
+    let _turn = app.reviews_turn.lock().await;
+    let mut now = app.clock.now();
+    // More may still be entered in the second of the score, so a decision comes after it.
+    if is_decision
+        && let Some(held) = held(app, &request.card, &request.subject).await?
+        && held.time == written(now.seconds())
+    {
+        let rest = std::time::Duration::from_millis(now.milliseconds.rem_euclid(1000).abs_diff(1000));
+        tokio::time::sleep(rest).await;
+        now = app.clock.now();
+    }
+    let line = line(&request, reviewer, now)?;
+    let question = |size| Question::new(Arc::clone(&pool), vec![request.subject.clone()], now, size);
+    let proposed = Question { proposed: Some(line.clone()), ..question(size_at(app, None).await?) };
+    let (proposed, place) = review(app, proposed).await?;
+    let refusals = proposed.map_or_else(Vec::new, |review| review.refusals);
+    if let Some(refusal) = refusals.iter().find(|it| it.line == Some(place as u64)) {
+        return Err(Problem::new(Code::Conflict, refusal.reason.clone()));
     }
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
-    let item = NewItem { subject: Some(request.subject), ..NewItem::new(Kind::Review, id, line) };
+    let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
-    Ok((accepted.first().map(|it| it.position), review))
+    let position = accepted.first().map(|it| it.position);
+    let (review, _) = review(app, question(position.map_or(0, |position| position + 1))).await?;
+    if review.as_ref().is_some_and(|review| review.refusals.len() > refusals.len()) {
+        return Err(Problem::new(
+            Code::Conflict,
+            "another score came meanwhile, and waits now; look at that one",
+        ));
+    }
+    Ok((position, review))
 }
 
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
-    let mut put = |name: &str, text: String| {
-        if let Some(line) = line.as_object_mut() {
-            line.insert(name.to_owned(), Value::String(text));
-        }
-    };
-    if !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran) {
-        put("time", now.to_string());
-    }
-    if request.event == ReviewEvent::Decided {
-        put("reviewer", reviewer.to_owned());
+    let is_timed = !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran);
+    let time = is_timed.then(|| ("time", now.to_string()));
+    let reviewer = (request.event == ReviewEvent::Decided).then(|| ("reviewer", reviewer.to_owned()));
+    for (name, text) in time.into_iter().chain(reviewer) {
+        line.as_object_mut().and_then(|line| line.insert(name.to_owned(), text.into()));
     }
     let text = canonical_json(&line);
-    match karat::standing::events::read("$", &text) {
-        Ok(_) => Ok(text),
-        Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
-    }
-}
-
-/// Returns the reason why the decision in that line of events changes nothing.
-fn refusal(review: &Review, line: usize) -> Option<String> {
-    let proposed = review.refusals.iter().find(|it| it.line == Some(line as u64))?;
-    Some(proposed.reason.clone())
+    let read = karat::standing::events::read("$", &text);
+    read.map(|_| text).map_err(|failure| Problem::of_error(Code::BadRequest, &failure))
 }

@@ -10,7 +10,6 @@ mod saved;
 use std::path::{Path, PathBuf};
 
 use karat::engine::kind;
-use karat_graders::trace::budget::Budget;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::Settings;
 use karat_reader::Kind;
@@ -29,19 +28,11 @@ const CORRECTED_MAX: usize = 1000;
 /// The largest number that every double has.
 const NUMBER_MAX: u64 = 1 << 53;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TraceOptions {
     /// The folder of the model that embeds texts. Without one, only the vectors that traces bring are compared.
     pub embedder: Option<PathBuf>,
     pub cache: Settings,
-    /// The time that a trace may take until its text is embedded.
-    pub budget: Duration,
-}
-
-impl Default for TraceOptions {
-    fn default() -> Self {
-        Self { embedder: None, cache: Settings::default(), budget: Budget::default().limit }
-    }
 }
 
 /// The queues of traces, with what scores them.
@@ -49,7 +40,6 @@ impl Default for TraceOptions {
 pub struct Traces {
     pub(crate) embedder: Option<Arc<Embedder>>,
     pub(crate) cache: Settings,
-    pub(crate) budget: Duration,
     pub(crate) files: Option<Files>,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
 }
@@ -76,7 +66,7 @@ impl Traces {
             )));
         }
         let files = folder.map(|folder| Files::new(folder, signer));
-        Ok(Self { embedder, cache: options.cache, budget: options.budget, files, queues: Mutex::default() })
+        Ok(Self { embedder, cache: options.cache, files, queues: Mutex::default() })
     }
 
     /// Returns how caches are computed from the log.

@@ -85,8 +85,8 @@ async fn boards(
     host: &str,
 ) -> Result<Markup, Problem> {
     // One page of the leaderboard is shown; its notes and profiles cover the whole.
-    let student = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
-    let made = match make(app, question, size, Pages { bootstrap: Page::ALL, student }).await {
+    let means = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
+    let made = match make(app, question, size, Pages { pairs: Page::ALL, means }).await {
         Ok(made) => made,
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
@@ -235,7 +235,7 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
 
 /// Returns the rows of a page, of a table of all subjects.
 fn shown(mut table: Table, made: &Made, page: usize) -> Table {
-    if made.answer.method == LeaderboardMethod::Bootstrap {
+    if made.answer.method == LeaderboardMethod::Pairs {
         let from = (page - 1).saturating_mul(ROWS);
         table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
     }

@@ -143,7 +143,7 @@ async fn stands(
 fn means(rows: &Rows, settings: &Settings) -> Markup {
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let board = match Ranking::new(rows, &all, None, settings) {
-        Ok(ranking) => Leaderboard::of_resamples(rows, &ranking, settings),
+        Ok(ranking) => Leaderboard::of_ranking(rows, &ranking, settings),
         Err(why) => return html! { p.care { "There is no mean: " (why) "." } },
     };
     let writing = Writing::of(rows.scale.max);

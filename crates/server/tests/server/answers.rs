@@ -200,16 +200,35 @@ fn a_held_score_waits_for_somebody_who_may_decide() {
         server.post("/v1/reviews", Some(key), "application/json", body.to_string())
     };
     assert_eq!(queue(), json!([]));
-    decide(&reviewer, json!({"verdict": "approve", "reason": "looks good"})).is_problem(409, "conflict");
+    let seen = karat_core::facts::Digest::of(b"nothing").to_string();
+    decide(&reviewer, json!({"verdict": "approve", "reason": "looks good", "seen": seen}))
+        .is_problem(409, "conflict");
     send("evidence?", "2", hours_ago(1), 0.9);
     assert_eq!(queue()[0]["subject"], "ibis");
+    let first = queue()[0]["review"]["held"]["digest"].clone();
     decide(&reviewer, json!({"event": "operated", "operator": "acme"})).is(201);
-    decide(&operator, json!({"verdict": "approve", "reason": "ours"})).is_problem(409, "conflict");
-    decide(&reviewer, json!({"verdict": "approve"})).is_problem(400, "bad-request");
-    decide(&reviewer, json!({"verdict": "maybe", "reason": "r"})).is_problem(400, "bad-request");
-    decide(&reviewer, json!({"subject": "nobody", "verdict": "approve", "reason": "r"}))
+    decide(&operator, json!({"verdict": "approve", "reason": "ours", "seen": first}))
+        .is_problem(409, "conflict");
+    decide(&reviewer, json!({"verdict": "approve", "reason": "r"})).is_problem(409, "conflict");
+    for wrong in [
+        json!({"verdict": "approve", "seen": first}),
+        json!({"verdict": "maybe", "reason": "r", "seen": first}),
+        json!({"verdict": "approve", "reason": "r", "seen": "900"}),
+    ] {
+        decide(&reviewer, wrong).is_problem(400, "bad-request");
+    }
+    decide(&reviewer, json!({"subject": "nobody", "verdict": "approve", "reason": "r", "seen": first}))
         .is_problem(404, "not-found");
-    let decided = decide(&reviewer, json!({"verdict": "approve", "reason": "checked by hand"}));
+    // Evidence that came after the form was opened was not seen, though the score is the same.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    send("evidence?", "3", hours_ago(1), 0.9);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let late = decide(&reviewer, json!({"verdict": "approve", "reason": "checked by hand", "seen": first}));
+    late.is_problem(409, "conflict");
+    let held = queue()[0]["review"]["held"].clone();
+    assert_eq!((&held["points"], held["digest"] == first), (&json!(900), false));
+    let decided =
+        decide(&reviewer, json!({"verdict": "approve", "reason": "checked by hand", "seen": held["digest"]}));
     assert_eq!(decided.is(201).at("/review/under_review"), false);
     assert_eq!(queue(), json!([]));
     let standing = server.get("/v1/standings/ibis?card=support-agent@1.0.0");

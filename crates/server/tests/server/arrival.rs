@@ -16,7 +16,6 @@ use karat_server::Options;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;
 use karat_standing::stand::{Interval, stand};
-use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
@@ -102,7 +101,7 @@ fn history_that_was_dated_back_is_one_swing_and_is_held() {
         // All but those of the last seven days.
         let late = json!({"count": 25, "excluded": 0, "after_seconds": 7 * DAY});
         assert_eq!(found.at("/items/late"), late);
-        let board = server.get("/v1/leaderboards?card=agent@1.0.0&method=student").is(200).json();
+        let board = server.get("/v1/leaderboards?card=agent@1.0.0&method=means").is(200).json();
         assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 100, "{board}");
         let queue = server.get_with("/v1/reviews?card=agent@1.0.0", Some(&server.admin));
         assert_eq!(queue.is(200).at("/reviews/0/subject"), "bee");
@@ -162,7 +161,7 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+    let interval = Interval { level: 0.95 };
     let standings = stand(card.card(), &items, &[], as_of.seconds(), Some(interval)).unwrap();
     let look_alikes = LookAlikes::default();
     let question = Question {
@@ -177,6 +176,49 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let of_files = Standing::new(&question, &standings.subjects[0]);
     let of_files: Value = serde_json::from_str(&karat::answers::write(&of_files)).unwrap();
     assert_eq!(of_files, of_server);
+}
+
+/// Under a card whose window holds everything neither arrival nor time decides: files of the same items give the same number, with
+/// those without a time, and tasks weigh alike.
+#[test]
+fn a_plain_card_gives_the_number_of_the_files() {
+    let (server, clock) = started();
+    let head = &CARD[..CARD.find("[standing]").unwrap()];
+    let plain =
+        format!("{}[standing]\nscore = \"window\"\nwindow = {{}}\n", head.replace("\"agent\"", "\"plain\""));
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", &plain).is(201);
+    let rows = [("1", "easy", None, 0.9), ("2", "easy", Some(-DAY), 0.5), ("3", "hard", None, 0.1)];
+    let items = rows.map(|(id, task, time, quality)| {
+        let mut item = json!({"subject": "bee", "id": id, "task": task, "quality": quality});
+        if let Some(time) = time {
+            item["time"] = at(time).to_string().into();
+        }
+        item.to_string()
+    });
+    for item in &items {
+        server.send("card=plain", item).is(201);
+        clock.put(Timestamp::from_seconds(clock.now().seconds() + 60));
+    }
+    let board = server.get("/v1/leaderboards?card=plain@1.0.0&method=student").is(200).json();
+    assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 400, "{board}");
+    let found = server.get("/v1/standings/bee?card=plain@1.0.0");
+    assert_eq!((found.is(200).at("/points"), found.at("/score/exact")), (json!(400), json!("2/5")));
+
+    let card = Arc::new(CompiledCard::parse(&plain).unwrap());
+    let mut loader = Loader::new(Selection::default()).unwrap();
+    let engine = karat::Engine::new(Arc::clone(&card), karat::Options::default());
+    let mut engine = engine.unwrap();
+    for (at, item) in items.iter().enumerate() {
+        let record = engine.score(item.as_bytes()).unwrap();
+        let base = base(&record, Some(&card)).unwrap();
+        let place = Place { file: String::from("runs"), line: Some(at as u64), nth: 1, is_row: false };
+        loader.add_record(&record, &base, &place, None).unwrap();
+    }
+    let rows = loader.finish().unwrap();
+    let events = events::Events::default();
+    let items = items::items(&rows, card.card(), &events).unwrap();
+    let of_files = stand(card.card(), &items, &[], at(0).seconds(), None).unwrap();
+    assert_eq!((of_files.subjects[0].points, of_files.without_time.len()), (Some(400), 0));
 }
 
 #[test]
@@ -326,7 +368,7 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
         assert_eq!(found.at("/items/late/count"), 1);
         let by = json!({"count": 26, "by": [id]});
         assert_eq!(found.at("/backfilled"), by);
-        for more in ["", "&method=student", "&by=mean"] {
+        for more in ["", "&method=means", "&by=mean"] {
             let board = server.get(&format!("/v1/leaderboards?card=agent@1.0.0{more}"));
             assert_eq!(
                 (board.is(200).at("/backfilled"), board.at("/leaderboards/0/rows/0/backfilled")),

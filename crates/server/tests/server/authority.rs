@@ -510,7 +510,7 @@ fn corrections_are_counted_wherever_a_score_is_told() {
             (list.at("/standings/1/corrected"), list.at("/standings/0/corrected")),
             (three.clone(), Value::Null)
         );
-        for more in ["", "&by=mean", "&method=student", "&method=student&by=mean"] {
+        for more in ["", "&by=mean", "&method=means", "&method=means&by=mean"] {
             let board = server.get(&format!("/v1/leaderboards?card=told@1.0.0{more}"));
             assert_eq!(board.is(200).at("/corrected"), three, "{more}");
             assert_eq!(board.at("/leaderboards/0/rows/0/subject"), "bee", "{more}");
@@ -583,7 +583,7 @@ fn what_a_revoked_key_sent_is_withdrawn_for_all_to_see() {
     let score = |server: &Running| {
         let standing = server.get("/v1/standings/bee?card=told@1.0.0").is(200).at("/points");
         let board = server
-            .get("/v1/leaderboards?card=told@1.0.0&method=student")
+            .get("/v1/leaderboards?card=told@1.0.0&method=means")
             .is(200)
             .at("/leaderboards/0/rows/0/official/points");
         (standing, board)

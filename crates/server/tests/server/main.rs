@@ -20,6 +20,7 @@ mod old_matches;
 mod openapi;
 mod provenance;
 mod requests;
+mod reviews;
 #[cfg(unix)]
 mod seeds;
 mod spans;

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use karat_core::timestamp::Timestamp;
 use karat_graders::trace::novelty::Settings;
@@ -461,11 +460,7 @@ fn a_subject_may_send_a_text_that_the_server_embeds_and_no_vector_of_its_own() {
     let own = send(&server, "1", &server.key(&key));
     own.is_problem(403, "forbidden");
     let Some(embedder) = model() else { return };
-    let traces = TraceOptions {
-        embedder: Some(embedder),
-        budget: Duration::from_secs(3600),
-        ..TraceOptions::default()
-    };
+    let traces = TraceOptions { embedder: Some(embedder), ..TraceOptions::default() };
     let server = Running::with(Options { traces, ..Options::default() });
     let secret = server.key(&key);
     assert_eq!(novelty(&send(&server, "1", &secret)), 0.5);

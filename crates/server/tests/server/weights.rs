@@ -83,9 +83,8 @@ impl Weighed {
     /// Returns points and the proposal in force, by the standing and by the leaderboard.
     fn official(&self, query: &str) -> (Value, Value) {
         let standing = self.server.get(&format!("/v1/standings/ibis?card=pair@1.0.0&{query}"));
-        let board =
-            self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&resamples=20&level=0.5&{query}"));
-        let student = self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&method=student&{query}"));
+        let board = self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&level=0.5&{query}"));
+        let student = self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&method=means&{query}"));
         let found = (standing.is(200).at("/points"), standing.at("/weights/in_force/id"));
         for board in [board, student] {
             let row = board.is(200).at("/leaderboards/0/rows/0/official/points");
@@ -326,7 +325,7 @@ fn a_restart_keeps_the_weights_in_force_and_receipts_hold() {
     let paths = [
         PATH.to_owned(),
         "/v1/records".to_owned(),
-        "/v1/leaderboards?card=pair@1.0.0&method=student".to_owned(),
+        "/v1/leaderboards?card=pair@1.0.0&method=means".to_owned(),
         "/v1/standings?card=pair@1.0.0".to_owned(),
         format!("/v1/standings?card=pair@1.0.0&as_of={}", at(1)),
     ];

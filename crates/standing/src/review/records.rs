@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use karat_core::facts::Digest;
+
 use super::{Candidate, Decision};
 
 /// The distance of a score from those before it.
@@ -66,6 +68,20 @@ pub enum Refusal {
     /// No score waits for a decision.
     #[error("no score waits for a decision: it was decided on, superseded, or its deadline has passed")]
     NothingHeld,
+    /// The decision does not say which score the reviewer saw.
+    #[error(
+        "the decision does not say which score was seen, expected `seen`, the digest of the one that waits: `{0}`"
+    )]
+    NoScore(
+        /// The digest of the score that waits.
+        Digest,
+    ),
+    /// Another score waits than the one that the reviewer saw.
+    #[error("another score waits than was seen, expected a decision on `{0}`; look at that one")]
+    OtherScore(
+        /// The digest of the score that waits.
+        Digest,
+    ),
     /// The reviewer operates the subject.
     #[error("`{0}` operates the subject, expected a reviewer who does not")]
     OwnOperator(

@@ -21,12 +21,21 @@ fn scored_by(at_seconds: i64, points: i64, runner: &str) -> Event {
         is_into_top,
         runner: runner.into(),
         cause: "evaluation".into(),
+        evidence: Digest::of(&points.to_le_bytes()),
+        basis: Basis::default(),
     })
 }
 
 fn decided(at_seconds: i64, reviewer: &str, verdict: ReviewVerdict) -> Event {
     let (reason, evidence) = ("checked".into(), vec!["digest".into()]);
-    Event::Decided(Decision { at_seconds, reviewer: reviewer.into(), verdict, reason, evidence })
+    Event::Decided(Decision {
+        at_seconds,
+        reviewer: reviewer.into(),
+        verdict,
+        reason,
+        seen: Seen::Any,
+        evidence,
+    })
 }
 
 fn after(events: impl IntoIterator<Item = Event>) -> (History, Vec<Outcome>) {
@@ -233,6 +242,7 @@ proptest! {
             let is_committed = committed.is_some();
             let expected = committed.map(|line| Canonical {
                 points: line.candidate.points,
+                basis: Basis::default(),
                 since_seconds: line.at_seconds,
             });
             prop_assert_eq!(&history.canonical, &expected.or_else(|| before.canonical.clone()));

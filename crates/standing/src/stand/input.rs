@@ -1,6 +1,6 @@
 //! The input of a standing: scored items and events. All problems are reported at once; then they have one order.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,11 +8,10 @@ use alloc::vec::Vec;
 use crate::overrides::OverrideEvent;
 use crate::review::Decision;
 use crate::shares::ShareError;
-use crate::verdict::VerdictError;
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Digest, Outcome};
-use karat_core::number::Score;
-use karat_core::scorecard::{LateTreatment, Scorecard, Standing, StandingScore};
+use karat_core::number::{BILLION, Score};
+use karat_core::scorecard::{Dimension, LateTreatment, Scorecard, Standing, StandingScore};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Treatment;
 
@@ -170,7 +169,7 @@ pub enum StandError {
         setting: &'static str,
     },
     /// An event is of a subject that no item is of.
-    #[error("there is no item of `{subject}`{}", crate::verdict::did_you_mean(.nearest.as_deref()))]
+    #[error("there is no item of `{subject}`{}", did_you_mean(.nearest.as_deref()))]
     UnknownSubject {
         /// The subject.
         subject: String,
@@ -185,13 +184,15 @@ pub enum StandError {
         /// The parties.
         operators: [String; 2],
     },
-    /// The readings of a subject have no mean.
-    #[error("`{subject}`: {error}")]
-    Verdict {
+    /// A reading is below 0 or above 1.
+    #[error("`{subject}`: `{key}` is {reading} billionths, expected 0 to {BILLION}", BILLION = BILLION)]
+    Reading {
         /// The subject.
         subject: String,
-        /// The reason.
-        error: VerdictError,
+        /// The dimension.
+        key: String,
+        /// Billionths, as given.
+        reading: i64,
     },
     /// The interval cannot be drawn so.
     #[error("there are no intervals: {0}")]
@@ -217,7 +218,7 @@ pub(super) struct Ordered<'a> {
     pub repeated: u64,
     pub after: u64,
     pub events_after: u64,
-    /// Indices of the items that are left out because they have no time and others have one.
+    /// Indices of the items that are left out because they have no time and the rules ask for one.
     pub without_time: Vec<usize>,
     /// No item has a time: the ids are the order.
     pub by_id: bool,
@@ -228,6 +229,8 @@ pub(super) struct Ordered<'a> {
 pub(super) struct Subject<'a> {
     /// The items by the moment of their entry, time and id.
     pub items: Vec<Counted<'a>>,
+    /// True if items have no time: all of them are of the moment of the standing, in the order of their ids.
+    pub is_untimed: bool,
     pub operator: Option<&'a str>,
     /// Place among the events and decision, by moment.
     pub decisions: Vec<(usize, &'a Decision)>,
@@ -243,8 +246,7 @@ pub(super) struct Counted<'a> {
     pub item: &'a Item<'a>,
     /// The time from which its age counts.
     pub at_seconds: i64,
-    /// The moment from which it is known: of its arrival, but no earlier than its time, and no later than the moment of the
-    /// standing.
+    /// The moment from which it is known: of its arrival, but no earlier than its time.
     pub entered_seconds: i64,
     /// True if it arrived late.
     pub is_late: bool,
@@ -262,16 +264,45 @@ pub(super) fn order<'a>(
     as_of_seconds: i64,
 ) -> Result<Ordered<'a>, Vec<StandError>> {
     let mut errors = Vec::new();
-    let mut ordered = arrange(rules, items, as_of_seconds, &mut errors);
+    let needs_time = needs_time(card, rules, events).filter(|_| !is_plain(rules));
+    let untimed = match needs_time {
+        _ if is_plain(rules) => Untimed::Count,
+        None => Untimed::CountAlone,
+        Some(_) => Untimed::SpoilSubject,
+    };
+    let mut ordered = arrange(rules, items, as_of_seconds, untimed, &mut errors);
     if ordered.by_id {
-        errors.extend(needs_time(card, rules, events).map(|setting| StandError::NeedsTime { setting }));
+        errors.extend(needs_time.map(|setting| StandError::NeedsTime { setting }));
     }
     let known: Vec<&str> = items.iter().map(|item| item.subject).collect();
+    if rules.score == StandingScore::Latest {
+        errors.extend(ordered.subjects.iter().flat_map(|(subject, own)| wrong_readings(card, subject, own)));
+    }
     for (place, event) in events.iter().enumerate() {
         errors.extend(ordered.add(place, event, as_of_seconds, &known));
     }
     ordered.sort_events();
     if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+}
+
+/// Returns the readings of a subject that lie below 0 or above 1.
+fn wrong_readings(card: &Scorecard, subject: &str, own: &Subject<'_>) -> Vec<StandError> {
+    let counted = own.items.iter().filter(|item| item.is_counted);
+    let readings = counted.flat_map(|item| card.dimensions.iter().zip(&item.item.readings));
+    let wrong = readings.filter_map(|(dimension, reading)| match reading {
+        Reading::Measured { reading, .. } if !(0..=BILLION).contains(reading) => Some((dimension, *reading)),
+        _ => None,
+    });
+    let told = |(dimension, reading): (&Dimension, i64)| StandError::Reading {
+        subject: subject.to_string(),
+        key: dimension.key.clone(),
+        reading,
+    };
+    wrong.map(told).collect()
 }
 
 /// Returns each error once, in an order that does not depend on that of the items.
@@ -281,14 +312,47 @@ pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
     errors
 }
 
+/// The treatment of items without a time where others have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Untimed {
+    /// They count: nothing follows from time or order.
+    Count,
+    /// They count where no item of their subject has a time; else their subject has no score.
+    CountAlone,
+    /// Their subject has no score.
+    SpoilSubject,
+    /// They are left out, and the others count.
+    LeaveOut,
+}
+
+/// Returns true if nothing under the rules follows from time or order: a window that holds everything, without review,
+/// certification or anything else that looks at moments. Then the score is the mean over tasks of the mean of their items.
+pub fn is_plain(rules: &Standing) -> bool {
+    let window = rules.window;
+    rules.score == StandingScore::Window
+        && window.tasks.is_none()
+        && window.span_seconds.is_none()
+        && !window.is_distinct
+        && rules.late.treatment == LateTreatment::AsStated
+        && rules.review.is_none()
+        && rules.certification.is_none()
+        && rules.confidence.is_none()
+        && rules.gate.is_none()
+        && rules.warm_up.is_none_or(|rule| rule.period_seconds.is_none())
+        && rules.tiers.iter().all(|tier| tier.distinct_days == 0 && tier.newest_batch_seconds.is_none())
+}
+
 /// Returns the items up to the moment, each once, in the order in which they count; what is wrong with them goes to `errors`.
 pub(super) fn arrange<'a>(
     rules: &Standing,
     items: &'a [Item<'a>],
     as_of_seconds: i64,
+    untimed: Untimed,
     errors: &mut Vec<StandError>,
 ) -> Ordered<'a> {
-    let by_id = !items.is_empty() && items.iter().all(|item| item.time_seconds.is_none());
+    let timed: BTreeSet<&str> =
+        items.iter().filter(|item| item.time_seconds.is_some()).map(|item| item.subject).collect();
+    let by_id = !items.is_empty() && timed.is_empty();
     let mut sorted: Vec<(usize, &Item<'_>)> = items.iter().enumerate().collect();
     // Where all is the same but the content, both are reported, whichever came first.
     let key = |item: &Item<'a>| (item.subject, item.id, item.digest);
@@ -303,22 +367,40 @@ pub(super) fn arrange<'a>(
     let all = sorted.len();
     sorted.dedup_by(|(_, b), (_, a)| same(a, b));
     let repeated = (all - sorted.len()) as u64;
+    let counts = |subject: &str| match untimed {
+        _ if by_id => true,
+        Untimed::Count => true,
+        Untimed::CountAlone => !timed.contains(subject),
+        Untimed::SpoilSubject | Untimed::LeaveOut => false,
+    };
     let mut subjects: BTreeMap<&str, Subject<'_>> = BTreeMap::new();
-    let (mut after, mut without_time) = (0, Vec::new());
+    let (mut after, mut without_time, mut spoilt) = (0, Vec::new(), BTreeSet::new());
     for (place, item) in sorted {
-        if !by_id && item.time_seconds.is_none() {
+        let is_untimed = item.time_seconds.is_none();
+        if is_untimed && !counts(item.subject) {
             without_time.push(place);
+            if untimed != Untimed::LeaveOut {
+                subjects.entry(item.subject).or_default();
+                spoilt.insert(item.subject);
+            }
             continue;
         }
-        let at_seconds = item.time_seconds.unwrap_or(0);
-        if !by_id && at_seconds > as_of_seconds {
+        let at_seconds = item.time_seconds.unwrap_or(as_of_seconds);
+        if at_seconds > as_of_seconds {
             after += 1;
             continue;
         }
-        let counted = count(rules, place, item, at_seconds, as_of_seconds);
-        subjects.entry(item.subject).or_default().items.push(counted);
+        let own = subjects.entry(item.subject).or_default();
+        own.is_untimed |= is_untimed;
+        own.items.push(count(rules, place, item, at_seconds, as_of_seconds));
     }
-    for subject in subjects.values_mut() {
+    for (name, subject) in &mut subjects {
+        for counted in &mut subject.items {
+            counted.is_counted &= !spoilt.contains(name);
+            if subject.is_untimed {
+                (counted.at_seconds, counted.entered_seconds) = (as_of_seconds, as_of_seconds);
+            }
+        }
         let key = |it: &Counted<'a>| (it.entered_seconds, it.at_seconds, it.item.id);
         subject.items.sort_by(|a, b| key(a).cmp(&key(b)));
     }
@@ -344,10 +426,11 @@ fn count<'a>(
     let arrived_seconds = item.arrived_seconds.filter(|_| item.time_seconds.is_some());
     let is_late = arrived_seconds
         .is_some_and(|arrived| arrived.saturating_sub(at_seconds) > i64::from(rules.late.after_seconds));
-    // Asked about a moment before it arrived, it is known at that moment.
-    let entered_seconds = arrived_seconds.map_or(at_seconds, |it| it.min(as_of_seconds).max(at_seconds));
+    let entered = arrived_seconds.filter(|_| !is_plain(rules));
+    let entered_seconds = entered.map_or(at_seconds, |it| it.max(at_seconds));
     let at_seconds = match rules.late.treatment {
-        LateTreatment::AsArrived if is_late => entered_seconds,
+        // Asked about a moment before it arrived, it is of that moment.
+        LateTreatment::AsArrived if is_late => entered_seconds.min(as_of_seconds),
         _ => at_seconds,
     };
     let treatment = treatment(rules, item.outcome);
@@ -455,17 +538,8 @@ impl<'a> Ordered<'a> {
         });
         self.overrides.dedup_by(|(_, _, a), (_, _, b)| a == b);
         for own in self.subjects.values_mut() {
-            let key = |decision: &Decision| {
-                let is_approval = decision.verdict == crate::review::ReviewVerdict::Approve;
-                (
-                    decision.at_seconds,
-                    decision.reviewer.clone(),
-                    is_approval,
-                    decision.reason.clone(),
-                    decision.evidence.clone(),
-                )
-            };
-            own.decisions.sort_by_key(|(_, decision)| key(decision));
+            // Those of one second stay in the order in which they were written.
+            own.decisions.sort_by_key(|(_, decision)| decision.at_seconds);
             own.decisions.dedup_by(|(_, a), (_, b)| a == b);
             own.changes.sort();
             own.changes.dedup();

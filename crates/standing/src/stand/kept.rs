@@ -1,24 +1,22 @@
 //! The state of a subject after all its items and events, from which its standing follows at any later moment without them.
 
-use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::fold::Fold;
 use super::input::{Counted, Event, Item, StandError, order};
-use super::replay::{Run, State, in_subject, standing};
-use super::series::{Summary, View};
+use super::replay::Run;
+use super::series::{View, Weights};
 use super::value::SubjectStanding;
 use super::weights;
 use karat_core::scorecard::Scorecard;
-use karat_core::weights::OverrideUse;
 
-/// The state of one subject at a moment.
+/// The fold over the log of one subject.
 #[derive(Debug, Clone)]
 pub struct Kept {
-    subject: String,
-    state: State,
-    summary: Summary,
-    weights: Option<OverrideUse>,
-    /// The moment of the newest item or event; the last of all where no item has a time.
+    fold: Fold,
+    weights: Arc<Weights>,
+    /// The moment of the newest item or event; the last of all where items have no time.
     last_seconds: i64,
     /// The first moment at which something else counts, as far as it is known.
     until_seconds: Option<i64>,
@@ -37,79 +35,60 @@ pub fn keep(
     let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
     let ordered = order(card, rules, items, events, as_of_seconds)?;
     let (_, weights, _) = weights(card, &ordered);
-    let view = View { card, rules };
+    let weights = Arc::new(weights);
+    let view = View { card, rules, weights: &weights };
     let times = items.iter().filter_map(|item| item.time_seconds);
     let later = times.chain(events.iter().filter_map(Event::at_seconds)).filter(|at| *at > as_of_seconds);
     let next_seconds = later.min().filter(|_| !ordered.by_id);
-    let (mut kept, mut errors) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
     for (subject, own) in &ordered.subjects {
-        let mut run = Run::new(view, &weights, own);
+        let mut run = Run::new(view, subject, own, as_of_seconds);
         let moments = run.moments();
         let last_seconds = moments.last().copied().unwrap_or(i64::MIN);
         // Without a past that counts, the last moment takes in all of it.
         let has_past = rules.review.is_some() || rules.certification.is_some();
-        let mut taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
-        if let Err(wrong) = taken.try_for_each(|at| run.advance(at)) {
-            errors.extend(in_subject(subject, wrong));
-            continue;
-        }
-        let summary = run.summary(as_of_seconds);
-        // Later on, what arrives after this moment will have become known later.
-        let is_ahead = |item: &Counted<'_>| item.item.arrived_seconds.is_some_and(|it| it > as_of_seconds);
+        let taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
+        taken.for_each(|at| run.step(at));
+        run.sum_up(as_of_seconds);
+        // Later on, what arrives after this moment will have become known.
+        let is_ahead = |item: &Counted<'_>| item.entered_seconds > as_of_seconds;
         let ahead = own.items.iter().any(is_ahead).then_some(i64::MIN);
-        let until_seconds = summary.until_seconds.into_iter().chain(next_seconds).chain(ahead).min();
+        let leaves = run.fold.evidence.iter().filter_map(|summary| summary.until_seconds);
+        let until_seconds = leaves.chain(next_seconds).chain(ahead).min();
         kept.push(Kept {
-            subject: (*subject).to_string(),
-            state: run.state.without_past(),
-            weights: weights.at(as_of_seconds).cloned(),
-            summary,
-            last_seconds: if ordered.by_id { i64::MAX } else { last_seconds },
+            fold: run.fold.without_past(),
+            weights: Arc::clone(&weights),
+            last_seconds: if own.is_untimed { i64::MAX } else { last_seconds },
             until_seconds,
         });
     }
-    errors.dedup();
-    if errors.is_empty() { Ok(kept) } else { Err(errors) }
+    Ok(kept)
 }
 
 impl Kept {
     /// Returns the subject.
     pub fn subject(&self) -> &str {
-        &self.subject
+        &self.fold.subject
     }
 
     /// Returns the standing at a later moment, without its items, interval and past. None if something else may count by
     /// then, or the moment is not later than the newest item and event: then it takes the items.
-    ///
-    /// # Errors
-    /// If the readings of the subject have no mean.
-    pub fn at(
-        &self,
-        card: &Scorecard,
-        as_of_seconds: i64,
-    ) -> Result<Option<SubjectStanding>, Vec<StandError>> {
-        let Some(rules) = &card.standing else { return Ok(None) };
+    pub fn at(&self, card: &Scorecard, as_of_seconds: i64) -> Option<SubjectStanding> {
+        let rules = card.standing.as_ref()?;
         if as_of_seconds <= self.last_seconds
             || self.until_seconds.is_some_and(|until| until <= as_of_seconds)
         {
-            return Ok(None);
+            return None;
         }
-        let view = View { card, rules };
-        let mut state = self.state.clone();
-        let wrong = |errors| in_subject(&self.subject, errors);
-        let mut settle = |at: i64, is_last: bool| {
-            state.settle(view, &self.summary, self.weights.as_ref(), at, (None, is_last), &[])
-        };
-        if let Some(passed) = self.state.deadline_seconds().filter(|passed| *passed < as_of_seconds) {
-            settle(passed, false).map_err(wrong)?;
-        }
-        let settled = settle(as_of_seconds, true).map_err(wrong)?;
-        Ok(Some(standing(view, &self.subject, state, &self.summary, settled, as_of_seconds)))
+        let view = View { card, rules, weights: &self.weights };
+        Some(self.fold.clone().read(view, as_of_seconds, None))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use alloc::format;
+    use alloc::string::String;
     use alloc::vec;
 
     use karat_core::facts::Digest;
@@ -118,7 +97,7 @@ mod tests {
 
     use super::*;
     use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
-    use crate::review::{Decision, ReviewVerdict};
+    use crate::review::{Decision, ReviewVerdict, Seen};
     use crate::stand::{Change, Happening, Reading, stand};
 
     const DAY: i64 = 86_400;
@@ -229,7 +208,7 @@ mod tests {
                 let at_seconds = day * DAY + 3600;
                 let decided = |verdict| {
                     let (reviewer, reason) = (format!("r{at}"), "seen".into());
-                    Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, evidence: Vec::new() })
+                    Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, seen: Seen::Any, evidence: Vec::new() })
                 };
                 let happening = match kind {
                     0 => decided(ReviewVerdict::Approve),
@@ -247,8 +226,8 @@ mod tests {
             let at = (kept_at + later) * DAY;
             let all = stand(&card, &items, &events, at, None).unwrap().subjects;
             for kept in &kept {
-                let whole = all.iter().find(|it| it.subject == kept.subject).unwrap().clone();
-                match kept.at(&card, at).unwrap() {
+                let whole = all.iter().find(|it| it.subject == kept.subject()).unwrap().clone();
+                match kept.at(&card, at) {
                     Some(found) => prop_assert_eq!(bare(found), bare(whole)),
                     None => prop_assert!(
                         items.iter().any(|item| item.time_seconds.max(item.arrived_seconds) >= Some(kept_at * DAY))
@@ -261,8 +240,8 @@ mod tests {
             // What lies in the past never changes again.
             let settled = keep(&card, &items, &events, 51 * DAY).unwrap();
             for kept in &settled {
-                prop_assert!(kept.at(&card, 52 * DAY).unwrap().is_some());
-                prop_assert!(kept.at(&card, kept.last_seconds).unwrap().is_none());
+                prop_assert!(kept.at(&card, 52 * DAY).is_some());
+                prop_assert!(kept.at(&card, kept.last_seconds).is_none());
             }
         }
     }

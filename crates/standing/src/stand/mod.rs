@@ -6,13 +6,15 @@
 //! | `input` | items and events; what is refused in them; the order in which they count |
 //! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
 //! | `sums` | sums over items that become known in any order |
-//! | `replay` | the history of one subject: reviews, certification, moment by moment |
-//! | `kept` | the state at the end of a history, and the standing at later moments |
+//! | `fold` | what has happened to a subject so far: reviews, certification; and its standing at any later moment |
+//! | `replay` | the fold over all items and events of a subject, moment by moment |
+//! | `kept` | the fold at the end of a log, kept to answer at later moments |
 //! | `value` | the results |
 //! | `tasks` | the same items by task: difficulty, and the life of tasks |
 //!
 //! Nothing depends on the order in which items and events are given.
 
+mod fold;
 mod input;
 mod kept;
 mod replay;
@@ -23,10 +25,10 @@ mod value;
 
 use alloc::vec::Vec;
 
-pub use self::input::{Change, Event, Happening, Item, Reading, StandError};
+pub use self::input::{Change, Event, Happening, Item, Reading, StandError, is_plain};
 use self::input::{Ordered, order};
 pub use self::kept::{Kept, keep};
-use self::replay::{Until, replay};
+use self::replay::replay;
 use self::series::{View, Weights};
 pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
@@ -37,13 +39,10 @@ use crate::overrides::OverrideLog;
 use crate::shares::{shares, sixteen_bit_shares, whole_shares};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scorecard, Standing, WholeShares};
-use karat_stats::bootstrap::Plan;
 
-/// The settings of bootstrap intervals.
+/// The settings of intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The number of resamples and the seed.
-    pub plan: Plan,
     /// The confidence, above 0 and below 1.
     pub level: f64,
 }
@@ -52,8 +51,9 @@ pub struct Interval {
 ///
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
 /// is known when an item arrived, that is its second: what was dated back is not history.
-/// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
-/// Without an `interval` no intervals are drawn.
+/// Under a [plain](is_plain) card items count whether they say when they took place or not. Under another those of a subject
+/// without any time count in the order of their ids, unless the card asks for their age; a subject with both sorts has no score.
+/// Without an `interval` there are no intervals.
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.
@@ -69,12 +69,11 @@ pub fn stand(
     let (overrides, weights, override_refusals) = weights(card, &ordered);
     let mut errors = Vec::new();
     let mut subjects = Vec::new();
-    let view = View { card, rules };
+    let view = View { card, rules, weights: &weights };
     for (subject, own) in &ordered.subjects {
-        let moment = Until { as_of_seconds, by_id: ordered.by_id, interval };
-        match replay(view, &weights, moment, subject, own) {
+        match replay(view, as_of_seconds, interval, subject, own) {
             Ok(standing) => subjects.push(standing),
-            Err(wrong) => errors.extend(wrong),
+            Err(error) => errors.push(StandError::Interval(error)),
         }
     }
     if !errors.is_empty() {

@@ -4,18 +4,18 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::input::{Counted, Reading, Subject};
+use super::input::{Counted, Reading, Subject, is_plain};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
-use crate::decay::DecayRule;
+use crate::decay::{DecayRule, decay_dimensions};
 use crate::gate::{self, GateFacts, Gated};
 use crate::ratio::Ratio;
+use crate::review::Basis;
 use crate::tiers::TierFacts;
-use crate::verdict::{Measured, Situation, VerdictError, VerdictRules, verdict};
 use karat_core::number::{BILLION, Decimal, MILLION, UNITS_PER_ONE, round_ratio};
 use karat_core::record::Published;
-use karat_core::scorecard::{Scorecard, Standing, StandingScore};
+use karat_core::scorecard::{Dimension, Scorecard, Standing, StandingScore};
 use karat_core::weights::OverrideUse;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -29,9 +29,14 @@ impl Weights {
         self.0.push((at_seconds, weights.and_then(|weights| OverrideUse::new(card, weights).ok())));
     }
 
-    pub(super) fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
-        let from = self.0.partition_point(|(from, _)| *from <= at_seconds);
-        self.0.get(from.checked_sub(1)?)?.1.as_ref()
+    /// Returns the number of changes up to a moment.
+    pub(super) fn until(&self, at_seconds: i64) -> usize {
+        self.0.partition_point(|(from, _)| *from <= at_seconds)
+    }
+
+    /// Returns the weights after a number of changes; none for those of the card.
+    fn after(&self, changes: usize) -> Option<&OverrideUse> {
+        self.0.get(changes.checked_sub(1)?)?.1.as_ref()
     }
 
     pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
@@ -46,6 +51,36 @@ pub(super) enum Places {
     From(usize),
     /// These.
     Each(Vec<usize>),
+}
+
+/// The common multiple of 1 to 28, in units of which the mean of a task is written: exact for up to 28 items.
+const TASK_UNITS: i128 = 80_313_433_200;
+
+/// The known items by task, where the score is the mean over tasks.
+#[derive(Debug, Default)]
+pub(super) struct ByTask<'a> {
+    /// The sum of the scores and the number of the items of each task.
+    of_task: BTreeMap<&'a str, (i128, i128)>,
+    /// The sum of their means.
+    sum: i128,
+}
+
+impl<'a> ByTask<'a> {
+    fn enter(&mut self, task: &'a str, units: i128) {
+        let (sum, items) = self.of_task.entry(task).or_default();
+        let mean = |sum: i128, items: i128| round_ratio(sum * TASK_UNITS, items.max(1));
+        self.sum -= mean(*sum, *items);
+        (*sum, *items) = (*sum + units, *items + 1);
+        self.sum += mean(*sum, *items);
+    }
+
+    fn mean(&self) -> Option<Ratio> {
+        const MOST: i128 = 10i128.pow(24);
+        let (of_units, one) = (self.of_task.len() as i128 * TASK_UNITS, i128::from(UNITS_PER_ONE));
+        let mean = Ratio::new(self.sum, of_units * one)?;
+        // A fraction that is too long to be worked with is rounded to the grid of scores.
+        if mean.denominator() < MOST { Some(mean) } else { Ratio::new(round_ratio(self.sum, of_units), one) }
+    }
 }
 
 /// The newest known item of each task, for a window in which each task counts once.
@@ -67,17 +102,8 @@ impl<'a> Newest<'a> {
     }
 }
 
-/// A moment, and what is known of the subject beside its items.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Now {
-    pub at_seconds: i64,
-    pub has_incident: bool,
-    pub is_on_hold: bool,
-    pub canonical_points: Option<i64>,
-}
-
 /// The sums over the items up to a moment. They hold until another one comes, or one leaves the window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// Number of counted items that are known at the moment.
     pub count: usize,
@@ -91,11 +117,15 @@ pub(super) struct Summary {
     items: i128,
     scores: i128,
     coverages: i128,
+    /// The mean over tasks; none unless it is the score.
+    mean: Option<Ratio>,
     /// Days on which an item became known, and runners that are not the operator.
     days: u64,
     runners: u64,
     /// The time of the oldest of the newest items that make a full batch.
     batch_seconds: Option<i64>,
+    /// True if a gate of the newest item says that an incident is open.
+    pub has_incident_gate: bool,
     /// By dimension.
     parts: Vec<Part>,
 }
@@ -113,11 +143,12 @@ struct Part {
     age_seconds: i64,
 }
 
-/// A card and its rules for standings.
+/// A card, its rules for standings, and the weights in force.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'s> {
     pub card: &'s Scorecard,
     pub rules: &'s Standing,
+    pub weights: &'s Weights,
 }
 
 /// The score of the items at a moment.
@@ -139,6 +170,8 @@ pub(super) struct Look {
 pub(super) struct Series<'s, 'a> {
     rules: &'s Standing,
     operator: Option<&'a str>,
+    /// The gate of items that says that an incident is open.
+    incident_gate: Option<&'s str>,
     /// The items by time and id; an index here is the place of an item.
     items: Vec<&'s Counted<'a>>,
     /// The places in the order in which the items become known.
@@ -154,6 +187,8 @@ pub(super) struct Series<'s, 'a> {
     runners: BTreeSet<&'a str>,
     /// For a window in which each task counts once.
     newest: Option<Newest<'a>>,
+    /// For a plain card.
+    by_task: Option<ByTask<'a>>,
     columns: Vec<Column>,
 }
 
@@ -186,6 +221,7 @@ impl<'s, 'a> Series<'s, 'a> {
         Self {
             rules: view.rules,
             operator: own.operator,
+            incident_gate: view.rules.gate.as_ref().and_then(|gate| gate.incident_gate.as_deref()),
             count: 0,
             known: sums(),
             scores: sums(),
@@ -193,22 +229,35 @@ impl<'s, 'a> Series<'s, 'a> {
             days: BTreeSet::new(),
             runners: BTreeSet::new(),
             newest: view.rules.window.is_distinct.then(Newest::default),
+            by_task: is_plain(view.rules).then(ByTask::default),
             columns: (0..view.card.dimensions.len()).map(column).collect(),
             items,
             entries,
         }
     }
 
-    /// Returns the moments at which items become known.
-    pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
-        self.items.iter().map(|item| item.entered_seconds)
+    /// Returns the items that count, known or not, in the order of their times.
+    pub(super) fn items(&self) -> &[&'s Counted<'a>] {
+        &self.items
+    }
+
+    /// Returns the item that becomes known after `count` others.
+    pub(super) fn entry(&self, count: usize) -> Option<&'s Counted<'a>> {
+        self.items.get(*self.entries.get(count)?).copied()
     }
 
     /// Takes in the items that are known at a moment.
     pub(super) fn take_in(&mut self, at_seconds: i64) {
-        while let Some(&place) = self.entries.get(self.count)
+        while self.entry(self.count).is_some_and(|next| next.entered_seconds <= at_seconds) {
+            self.take(self.count + 1);
+        }
+    }
+
+    /// Takes in items until `count` are known.
+    pub(super) fn take(&mut self, count: usize) {
+        while self.count < count
+            && let Some(&place) = self.entries.get(self.count)
             && let Some(&counted) = self.items.get(place)
-            && counted.entered_seconds <= at_seconds
         {
             self.count += 1;
             self.enter(place, counted);
@@ -217,8 +266,12 @@ impl<'s, 'a> Series<'s, 'a> {
 
     fn enter(&mut self, place: usize, counted: &'s Counted<'a>) {
         let item = counted.item;
+        let units = counted.score.map_or(0, |score| i128::from(score.units()));
         self.known.add(place, 1);
-        self.scores.add(place, counted.score.map_or(0, |score| i128::from(score.units())));
+        self.scores.add(place, units);
+        if let Some(by_task) = &mut self.by_task {
+            by_task.enter(item.task, units);
+        }
         self.coverages.add(place, i128::from(item.coverage));
         self.days.insert(counted.entered_seconds.div_euclid(DAY_SECONDS));
         let runner = item.runner.filter(|runner| !runner.is_empty() && Some(*runner) != self.operator);
@@ -240,13 +293,8 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// Returns the known item of the newest time.
-    pub(super) fn newest(&self) -> Option<&'s Counted<'a>> {
+    fn newest(&self) -> Option<&'s Counted<'a>> {
         self.items.get(self.nth(self.count.checked_sub(1)?)).copied()
-    }
-
-    /// Returns the item that became known last.
-    pub(super) fn latest(&self) -> Option<&'s Counted<'a>> {
-        self.items.get(*self.entries.get(self.count.checked_sub(1)?)?).copied()
     }
 
     /// Returns the place of the known item before which there are `count` known ones.
@@ -317,9 +365,14 @@ impl<'s, 'a> Series<'s, 'a> {
             items: sum(&self.known),
             scores: sum(&self.scores),
             coverages: sum(&self.coverages),
+            mean: self.by_task.as_ref().and_then(ByTask::mean),
             days: self.days.len() as u64,
             runners: self.runners.len() as u64,
             batch_seconds: batch.and_then(|first| item(self.nth(first))).map(|item| item.at_seconds),
+            has_incident_gate: self
+                .incident_gate
+                .zip(self.newest())
+                .is_some_and(|(gate, newest)| newest.item.gates.contains(&gate)),
             parts: self.columns.iter().enumerate().map(dimension).collect(),
         }
     }
@@ -371,31 +424,35 @@ impl<'s, 'a> Series<'s, 'a> {
 
 impl View<'_> {
     /// Returns the score of the items at a moment.
-    pub(super) fn look(
-        self,
-        summary: &Summary,
-        now: &Now,
-        weights: Option<&OverrideUse>,
-    ) -> Result<Look, Vec<VerdictError>> {
-        let mut dimensions = self.dimensions(summary, now, weights);
-        let mut undecayed_score = None;
-        let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {
+    pub(super) fn look(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Look {
+        let basis = Basis { has_incident: basis.has_incident || summary.has_incident_gate, ..*basis };
+        let mut dimensions = self.dimensions(summary, &basis, at_seconds);
+        let undecayed = readings(&dimensions, |part| part.measured);
+        let (score, undecayed_score) = match self.rules.score {
             StandingScore::Window => {
-                let (score, ungated, gated) = self.mean(summary, now, &dimensions);
-                (score, ungated, gated, gated, readings(&dimensions, |part| part.measured))
+                let of_items = || Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
+                (summary.mean.or_else(of_items), None)
             }
             StandingScore::Latest => {
-                let fresh = self.verdict(now, &dimensions, weights, true)?;
-                let aged = self.verdict(now, &dimensions, weights, false)?;
-                for (part, decayed) in dimensions.iter_mut().zip(&aged.decayed.dimensions) {
-                    part.reading = decayed.reading;
-                    part.points_lost = decayed.points;
+                let never = DecayRule { points_per_period: 0, ..DecayRule::default() };
+                let decayed = |rule: DecayRule| {
+                    let measured = |part: &DimensionStanding| part.measured.zip(part.age_seconds);
+                    let parts: Vec<_> = dimensions.iter().map(|part| (part.weight, measured(part))).collect();
+                    decay_dimensions(rule, &parts)
+                };
+                let (fresh, _) = decayed(never);
+                let (score, left) = decayed(self.rules.decay.unwrap_or(never));
+                for (part, left) in dimensions.iter_mut().zip(left) {
+                    part.reading = left.map(|(reading, _)| reading);
+                    part.points_lost = left.map(|(_, points)| points);
                 }
-                let undecayed = readings(&dimensions, |part| part.measured);
-                undecayed_score = fresh.decayed.composite;
-                (aged.decayed.composite, aged.ungated, aged.gated, fresh.gated, undecayed)
+                (score, fresh)
             }
         };
+        let ungated = score.map(|score| score.publish(self.card.scale));
+        let gated = ungated.map(|published| self.gated(published, &basis, &dimensions, |part| part.reading));
+        let if_fresh = undecayed_score.map(|score| score.publish(self.card.scale));
+        let if_fresh = if_fresh.map(|it| self.gated(it, &basis, &dimensions, |part| part.measured));
         let (sure, sure_if_fresh) = self.confidence(&mut dimensions);
         let facts = TierFacts {
             points: gated.map(|gated| gated.points),
@@ -405,26 +462,22 @@ impl View<'_> {
             distinct_days: summary.days,
             confidence: sure,
             independent_runners: summary.runners,
-            newest_batch_seconds: summary.batch_seconds.map(|batch| now.at_seconds.saturating_sub(batch)),
+            newest_batch_seconds: summary.batch_seconds.map(|batch| at_seconds.saturating_sub(batch)),
             open_tiers: gated.and_then(|gated| gated.open_tiers),
         };
         let undecayed = TierFacts {
-            points: undecayed_points.map(|gated| gated.points),
+            points: if_fresh.or(gated).map(|gated| gated.points),
             readings: undecayed,
             confidence: sure_if_fresh,
-            ..facts.clone()
+            ..facts
         };
-        Ok(Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed })
+        Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed }
     }
 
-    fn dimensions(
-        self,
-        summary: &Summary,
-        now: &Now,
-        weights: Option<&OverrideUse>,
-    ) -> Vec<DimensionStanding> {
-        let part = |(at, (dimension, part)): (usize, (&karat_core::scorecard::Dimension, &Part))| {
-            let age = |newest: i64| now.at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
+    fn dimensions(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Vec<DimensionStanding> {
+        let weights = self.weights.after(basis.weights);
+        let part = |(at, (dimension, part)): (usize, (&Dimension, &Part))| {
+            let age = |newest: i64| at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
             DimensionStanding {
                 key: dimension.key.clone(),
                 weight: weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight),
@@ -441,56 +494,25 @@ impl View<'_> {
         self.card.dimensions.iter().zip(&summary.parts).enumerate().map(part).collect()
     }
 
-    /// Returns the mean over the window, and the gate on it.
-    fn mean(
+    /// Returns what the gate leaves of a published score.
+    fn gated(
         self,
-        summary: &Summary,
-        now: &Now,
+        published: Published,
+        basis: &Basis,
         dimensions: &[DimensionStanding],
-    ) -> (Option<Ratio>, Option<Published>, Option<Gated>) {
-        let score = Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
-        let ungated = score.map(|score| score.publish(self.card.scale));
-        let gated = ungated.map(|published| {
-            let points = published.value.div_euclid(10i64.saturating_pow(published.places));
-            let open = Gated { ungated_points: points, points, open_tiers: None };
-            self.rules.gate.as_ref().map_or(open, |gate| {
-                let reading = dimensions.iter().find(|part| part.key == gate.dimension);
-                let facts = GateFacts {
-                    reading: reading.and_then(|part| part.reading),
-                    has_critical_incident: now.has_incident,
-                    is_on_hold: now.is_on_hold,
-                };
-                gate::apply(&gate.rule, points, &facts)
-            })
-        });
-        (score, ungated, gated)
-    }
-
-    /// Returns the verdict on the newest readings; `fresh` as if all were of now.
-    fn verdict(
-        self,
-        now: &Now,
-        dimensions: &[DimensionStanding],
-        weights: Option<&OverrideUse>,
-        fresh: bool,
-    ) -> Result<crate::verdict::Verdict, Vec<VerdictError>> {
-        let never = DecayRule { points_per_period: 0, ..DecayRule::default() };
-        let measured = dimensions.iter().filter_map(|part| {
-            let age_seconds = if fresh { 0 } else { part.age_seconds.unwrap_or_default() };
-            Some((part.key.clone(), Measured { reading: part.measured?, age_seconds }))
-        });
-        let situation = Situation {
-            measured: measured.collect(),
-            canonical_points: now.canonical_points,
-            has_critical_incident: now.has_incident,
-            is_on_hold: now.is_on_hold,
+        of: fn(&DimensionStanding) -> Option<i64>,
+    ) -> Gated {
+        let points = published.value.div_euclid(10i64.saturating_pow(published.places));
+        let Some(gate) = &self.rules.gate else {
+            return Gated { ungated_points: points, points, open_tiers: None };
         };
-        let rules = VerdictRules {
-            decay: self.rules.decay.unwrap_or(never),
-            gate: self.rules.gate.as_ref().map(|gate| (&gate.rule, gate.dimension.as_str())),
-            ..VerdictRules::default()
+        let reading = dimensions.iter().find(|part| part.key == gate.dimension);
+        let facts = GateFacts {
+            reading: reading.and_then(of),
+            has_critical_incident: basis.has_incident,
+            is_on_hold: basis.is_on_hold,
         };
-        verdict(self.card, weights, &situation, &rules)
+        gate::apply(&gate.rule, points, &facts)
     }
 
     /// Returns the share of the applicable weight that was measured, by the card's own weights; over a window the mean

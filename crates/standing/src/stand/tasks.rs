@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::input::{Counted, Item, Ordered, StandError, arrange, in_order, treatment};
+use super::input::{Counted, Item, Ordered, StandError, Untimed, arrange, in_order, treatment};
 use crate::calibration::{CalibrationRules, Difficulty, difficulty_of_counts};
 use crate::lifecycle::{Ahead, PeriodOutcome, TaskLife};
 use karat_core::facts::Outcome;
@@ -134,7 +134,7 @@ pub fn tasks(
         return Err(alloc::vec![StandError::NoTaskRules(card.name())]);
     }
     let mut errors = Vec::new();
-    let ordered = arrange(rules, items, as_of_seconds, &mut errors);
+    let ordered = arrange(rules, items, as_of_seconds, Untimed::LeaveOut, &mut errors);
     let mut by_task: BTreeMap<&str, Vec<&Counted<'_>>> = BTreeMap::new();
     for counted in ordered.subjects.values().flat_map(|subject| &subject.items) {
         by_task.entry(counted.item.task).or_default().push(counted);

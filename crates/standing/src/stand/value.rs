@@ -13,7 +13,7 @@ use crate::shares::ShareCase;
 use crate::tiers::{TierFacts, TierStanding};
 use karat_core::number::{BILLION, Decimal, Score, round_ratio};
 use karat_core::record::Published;
-use karat_stats::bootstrap::Estimate;
+use karat_stats::estimate::Estimate;
 use karat_stats::outcome::OutcomeCounts;
 
 /// The standings of all subjects at one moment.
@@ -33,7 +33,7 @@ pub struct Standings {
     pub after: u64,
     /// Events of after the moment: left out.
     pub events_after: u64,
-    /// Items without a time, where others have one, as indices of those given: left out, as their order is unknown.
+    /// Items without a time under a card that follows time or order, as indices of those given: their subjects have no score.
     pub without_time: Vec<usize>,
     /// True when no item has a time, and the ids are the order.
     pub by_id: bool,
@@ -53,7 +53,7 @@ pub struct Shared {
 }
 
 /// The standing of one subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SubjectStanding {
     /// The subject.
     pub subject: String,
@@ -67,6 +67,8 @@ pub struct SubjectStanding {
     pub items: Vec<usize>,
     /// The moments of the oldest and the newest item that counts; none without one, or without times.
     pub span_seconds: Option<(i64, i64)>,
+    /// True if items of it have no time: all count as of one moment, and none of its history has one.
+    pub is_untimed: bool,
     /// The exact score: the mean over the window, or that of the newest readings after decay. None without a score.
     pub score: Option<Ratio>,
     /// The exact score of the newest readings before decay; none for a mean over a window.
@@ -207,7 +209,7 @@ pub struct ShareStanding {
 /// The score at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// The moment; 0 where no item has one.
+    /// The moment; that of the standing where items have none.
     pub at_seconds: i64,
     /// The score of the moment, in whole points, after the gate.
     pub points: Option<i64>,

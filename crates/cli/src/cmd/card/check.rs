@@ -242,9 +242,9 @@ fn report_json(report: &Report) -> Value {
                 "from": slope.from,
                 "to": slope.to,
                 "points": slope.points,
-                "at_most": slope.at_most,
             })
         })
         .collect();
-    json!({ "values": readings, "directions": directions, "cliffs": cliffs, "slopes": slopes })
+    let top = report.top.at_most;
+    json!({ "values": readings, "directions": directions, "cliffs": cliffs, "slopes": slopes, "top": top })
 }

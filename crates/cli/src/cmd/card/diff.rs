@@ -37,7 +37,7 @@ pub fn run(args: &DiffArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let progress = Progress::new(false, cli);
     let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
-        let options = graders::options(card.card(), &GraderArgs::default(), &args.fields, cli.portable)?;
+        let options = graders::options(card.card(), &GraderArgs::default(), &args.fields)?;
         let options = Options { any_challenge: true, ..options };
         Ok(Engine::new(Arc::clone(card), options)?)
     };

@@ -134,7 +134,7 @@ fn summary(answer: &ProjectCheck, out: &mut Screen) -> Result<(), Failure> {
 /// Returns the scorecard of the project, and how it scores.
 fn scorer(project: &Project, inputs: &Inputs, cli: &Cli) -> Result<(Arc<CompiledCard>, Options), Failure> {
     let card = cards::for_inputs(&project.card, inputs, cli.color)?;
-    let options = graders::options(card.card(), &Default::default(), &project.items.fields, cli.portable)?;
+    let options = graders::options(card.card(), &Default::default(), &project.items.fields)?;
     Ok((card, options))
 }
 

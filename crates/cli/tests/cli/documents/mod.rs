@@ -5,6 +5,7 @@
 mod cards;
 mod coverage;
 mod trace;
+mod workflow;
 
 use serde_json::Value;
 

@@ -13,14 +13,9 @@ use super::weights::{Layer, Norm, Weights};
 /// Keeps a normalisation from dividing by zero: `layer_norm_eps` of the model's `config.json`.
 const NORM_EPSILON: f32 = 1e-12;
 
-/// Returns the vector of a text with the given tokens. Its length is 1, unless the weights overflow on the way. `None` if
-/// `goes_on`, which is asked after each layer, says no.
+/// Returns the vector of a text with the given tokens. Its length is 1, unless the weights overflow on the way.
 #[inline(always)]
-pub(super) fn encode(
-    weights: &Weights,
-    tokens: &[u32],
-    goes_on: &mut dyn FnMut() -> bool,
-) -> Option<Vec<f32>> {
+pub(super) fn encode(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     let mut states = embed(weights, tokens);
     for layer in &weights.layers {
         let attended = attend(layer, &states, weights.shape.hidden, weights.shape.heads);
@@ -30,11 +25,8 @@ pub(super) fn encode(
         wide.iter_mut().for_each(|x| *x = gelu(*x));
         let narrow = apply(&layer.narrow, &wide, weights.shape.feed_forward);
         add_and_normalise(&mut states, &narrow, &layer.output_norm);
-        if !goes_on() {
-            return None;
-        }
     }
-    Some(pool(&states, weights.shape.hidden))
+    pool(&states, weights.shape.hidden)
 }
 
 /// Returns the input of the layers: a row for each token, of its word, its position and the segment.
@@ -152,7 +144,7 @@ mod tests {
     #[test]
     fn the_bits_are_pinned() {
         let tokens = [1, 2, 3, 10, 0, 7, 2];
-        let vector = encode(Instructions::best(), &model(1.0), &tokens, &mut || true).unwrap();
+        let vector = encode(Instructions::best(), &model(1.0), &tokens);
         let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
         let digest = karat_core::facts::Digest::of(&bytes).to_string();
         assert_eq!(digest, "sha256:aa17ba9ddf585438d08c566d9dd5b9b4b6facecf70ba093a0cbd0090e8f3bcfd");
@@ -161,27 +153,12 @@ mod tests {
     #[test]
     fn a_vector_has_length_one_and_depends_on_the_order() {
         let weights = model(1.0);
-        let [one, other] = [[1, 2, 3], [2, 1, 3]]
-            .map(|tokens| encode(Instructions::best(), &weights, &tokens, &mut || true));
-        let [one, other] = [one.unwrap(), other.unwrap()];
+        let [one, other] =
+            [[1, 2, 3], [2, 1, 3]].map(|tokens| encode(Instructions::best(), &weights, &tokens));
         assert_eq!(one.len(), SMALL.hidden);
         let square: f64 = one.iter().map(|x| f64::from(x * x)).fold(0.0, |sum, x| sum + x);
         assert!((square - 1.0).abs() < 1e-6, "{square}");
         assert!(one.iter().zip(&other).any(|(x, y)| (x - y).abs() > 1e-3));
-    }
-
-    #[test]
-    fn it_ends_after_the_layer_at_which_it_is_told_to() {
-        let weights = model(1.0);
-        for layers in 1..=weights.layers.len() {
-            let mut asked = 0;
-            let mut goes_on = || {
-                asked += 1;
-                asked < layers
-            };
-            assert_eq!(encode(Instructions::best(), &weights, &[1, 2, 3], &mut goes_on), None);
-            assert_eq!(asked, layers);
-        }
     }
 
     #[test]

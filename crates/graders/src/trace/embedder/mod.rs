@@ -118,27 +118,7 @@ impl Embedder {
     /// If the weights, though finite, overflow on the way. Those of the publication do not.
     pub fn embed(&self, text: &str) -> Result<Embedding, Problems> {
         let tokens = self.tokenizer.tokens(text, self.weights.shape.positions);
-        let vector = vector::encode(self.instructions, &self.weights, &tokens.ids, &mut || true);
-        self.embedding(vector.unwrap_or_default(), &tokens)
-    }
-
-    /// As [`Embedder::embed`], as long as it may take: `goes_on` is asked before the first and after each layer of the model.
-    /// Once it says no, there is no vector. It may read a clock; nothing here does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Embedder::embed`].
-    pub fn embed_while(
-        &self,
-        text: &str,
-        goes_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Embedding>, Problems> {
-        if !goes_on() {
-            return Ok(None);
-        }
-        let tokens = self.tokenizer.tokens(text, self.weights.shape.positions);
-        let vector = vector::encode(self.instructions, &self.weights, &tokens.ids, goes_on);
-        vector.map(|vector| self.embedding(vector, &tokens)).transpose()
+        self.embedding(vector::encode(self.instructions, &self.weights, &tokens.ids), &tokens)
     }
 
     fn embedding(&self, vector: Vec<f32>, tokens: &Tokens) -> Result<Embedding, Problems> {

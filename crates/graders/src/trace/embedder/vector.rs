@@ -15,33 +15,28 @@ use crate::instructions::{Instructions, Set};
         reason = "calls functions compiled for instructions that the processor was found to have"
     )
 )]
-pub(super) fn encode(
-    instructions: Instructions,
-    weights: &Weights,
-    tokens: &[u32],
-    goes_on: &mut dyn FnMut() -> bool,
-) -> Option<Vec<f32>> {
+pub(super) fn encode(instructions: Instructions, weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     match instructions.set() {
-        Set::Portable => forward::encode(weights, tokens, goes_on),
+        Set::Portable => forward::encode(weights, tokens),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Avx2` is only made after the processor was asked.
-        Set::Avx2 => unsafe { encode_avx2(weights, tokens, goes_on) },
+        Set::Avx2 => unsafe { encode_avx2(weights, tokens) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Avx512` is only made after the processor was asked.
-        Set::Avx512 => unsafe { encode_avx512(weights, tokens, goes_on) },
+        Set::Avx512 => unsafe { encode_avx512(weights, tokens) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn encode_avx2(weights: &Weights, tokens: &[u32], goes_on: &mut dyn FnMut() -> bool) -> Option<Vec<f32>> {
-    forward::encode(weights, tokens, goes_on)
+fn encode_avx2(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
+    forward::encode(weights, tokens)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]
-fn encode_avx512(weights: &Weights, tokens: &[u32], goes_on: &mut dyn FnMut() -> bool) -> Option<Vec<f32>> {
-    forward::encode(weights, tokens, goes_on)
+fn encode_avx512(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
+    forward::encode(weights, tokens)
 }
 
 #[cfg(test)]
@@ -56,11 +51,7 @@ mod tests {
         for tokens in 1..=SMALL.positions {
             let tokens: Vec<u32> = (0..tokens).map(|at| (at * at * 7 % SMALL.vocabulary) as u32).collect();
             let bits = |instructions| -> Vec<u32> {
-                encode(instructions, &weights, &tokens, &mut || true)
-                    .unwrap()
-                    .iter()
-                    .map(|value| value.to_bits())
-                    .collect()
+                encode(instructions, &weights, &tokens).iter().map(|value| value.to_bits()).collect()
             };
             let portable = bits(Instructions::portable());
             assert!(Instructions::all().all(|instructions| bits(instructions) == portable), "{tokens:?}");

@@ -38,7 +38,7 @@ pub struct Item<'a> {
 }
 
 /// Basis of a novelty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The most similar vector.
@@ -49,8 +49,6 @@ pub enum Basis {
     NoVector,
     /// The vector is zero and has no direction: the novelty is 0.5, and the item is not stored.
     ZeroVector,
-    /// The time for the item was used up before its text was embedded: the novelty is 0.5, and the item is not stored.
-    BudgetExceeded,
 }
 
 /// The most similar earlier vector.

@@ -1,8 +1,8 @@
 //! Juries: several judges' verdicts on one output become a number, a measure of how far they agree, and an outcome.
 //!
 //! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules come from the trust
-//! document, section 3 (trim a fifth on each side, then the median); what it leaves open, quorum, agreement and outcome, is a
-//! choice of karat.
+//! document, section 3 (trim a fifth of the scores on each side, then the median); what it leaves open, quorum, agreement and
+//! outcome, is a choice of karat, and so are seats for models that a card may ask for.
 
 mod seats;
 
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub judge: String,
     /// The company behind the judge. An unknown one helps no quorum.
     pub provider: Option<String>,
-    /// The judge's model. Judges of the same provider and model count as one, with their median.
+    /// The judge's model. By [`JuryRules::one_seat_per_model`] judges of the same provider and model count as one.
     pub model: Option<String>,
     /// Points, 0 to `max_score`; needed where the status is valid, and refused elsewhere.
     pub score: Option<f64>,
@@ -87,6 +87,36 @@ pub struct JuryRules {
     pub pass_points: f64,
     /// A seat below this rejects the output; it fails to pass if more than a third of all seats do.
     pub reject_points: f64,
+    /// True if judges of one provider and model have one seat, with their median. The document trims scores, so by default each
+    /// verdict has a seat.
+    pub one_seat_per_model: bool,
+}
+
+impl JuryRules {
+    /// Reads the table `jury` of a card, of its tables for graders: `{"jury": {"seats": "verdict"}}`, or `"model"`.
+    ///
+    /// # Errors
+    ///
+    /// If there are other tables, settings or seats.
+    pub fn from_json(tables: &Value) -> Result<Self, Problems> {
+        let (mut rules, mut problems) = (Self::default(), Problems::default());
+        for (name, table) in tables.as_object().into_iter().flatten() {
+            let settings = table.as_object().filter(|_| name == "jury");
+            if settings.is_none() {
+                problems.add(|| found(&format!("$.{name}"), "a table", "`jury`, the table of agents"));
+            }
+            for (key, value) in settings.into_iter().flatten() {
+                let path = format!("$.jury.{key}");
+                match (key.as_str(), value.as_str()) {
+                    ("seats", Some("verdict")) => rules.one_seat_per_model = false,
+                    ("seats", Some("model")) => rules.one_seat_per_model = true,
+                    ("seats", _) => problems.add(|| found(&path, value, "\"verdict\" or \"model\"")),
+                    _ => problems.add(|| found(&path, "a setting that juries do not have", "`seats`")),
+                }
+            }
+        }
+        if problems.is_empty() { Ok(rules) } else { Err(problems) }
+    }
 }
 
 impl Default for JuryRules {
@@ -99,6 +129,7 @@ impl Default for JuryRules {
             split_share: 0.50,
             pass_points: 60.0,
             reject_points: 40.0,
+            one_seat_per_model: false,
         }
     }
 }
@@ -223,7 +254,7 @@ pub fn panels<'a, V>(rows: impl IntoIterator<Item = (&'a str, V)>) -> BTreeMap<&
     panels
 }
 
-/// Judges that count as one: those of one provider and model, or one of an unknown model.
+/// Judges that count as one: those of one provider and model by [`JuryRules::one_seat_per_model`], else one alone.
 type Bench<'a> = (Option<(Option<&'a str>, &'a str)>, Option<&'a str>);
 
 /// Aggregates the verdicts of one panel, in whatever order they come. `own_provider` is the provider of the judged model, where it
@@ -300,8 +331,10 @@ pub(super) fn aggregate<V: Borrow<Verdict>>(
             }
         };
         let bench = match &verdict.model {
-            Some(model) => (Some((verdict.provider.as_deref(), model.as_str())), None),
-            None => (None, Some(verdict.judge.as_str())),
+            Some(model) if rules.one_seat_per_model => {
+                (Some((verdict.provider.as_deref(), model.as_str())), None)
+            }
+            _ => (None, Some(verdict.judge.as_str())),
         };
         benches.entry(bench).or_default().push((&verdict.judge, points));
     }

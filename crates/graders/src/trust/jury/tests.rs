@@ -60,6 +60,35 @@ fn outcomes() {
 }
 
 #[test]
+fn a_card_says_whether_models_have_one_seat() {
+    let of_models = |seats: &str| {
+        let rules = JuryRules::from_json(&json!({"jury": {"seats": seats}})).unwrap();
+        let scores = [80.0, 82.0, 84.0, 86.0, 0.0].into_iter().enumerate();
+        let verdicts: Vec<Verdict> = scores
+            .map(|(at, score)| Verdict {
+                model: Some(["m", "n"][at / 4].to_owned()),
+                ..verdict(&format!("j{at}"), ["north", "south"][at / 4], score)
+            })
+            .collect();
+        let panel = panel(&verdicts, None, &rules).unwrap();
+        (panel.seats.len(), panel.summary.unwrap().median, panel.weight())
+    };
+    assert_eq!(of_models("verdict"), (5, 82.0, 1.0), "the scores are trimmed: 0 and 86 go");
+    assert_eq!(of_models("model"), (2, 41.5, 0.0), "83 and 0, two seats make no quorum");
+    assert_eq!(JuryRules::from_json(&json!({})).unwrap(), JuryRules::default());
+    let wrong = json!({"jury": {"seats": "judge", "quorum": 2}, "limits": {}});
+    let wrong = JuryRules::from_json(&wrong).unwrap_err().to_string();
+    assert_eq!(
+        wrong.lines().collect::<Vec<_>>(),
+        [
+            "$.jury.quorum: found a setting that juries do not have, expected `seats`",
+            "$.jury.seats: found \"judge\", expected \"verdict\" or \"model\"",
+            "$.limits: found a table, expected `jury`, the table of agents",
+        ]
+    );
+}
+
+#[test]
 fn a_small_panel_has_a_median_and_no_weight() {
     let two = of(&[60.0, 90.0]);
     assert_eq!(two.summary.unwrap().median, 75.0);
@@ -77,7 +106,8 @@ fn kin_and_clones_do_not_make_a_quorum() {
     assert!(panel(&verdicts, Some("south"), &rules).unwrap().quorum_lacks.is_empty());
     let kin = panel(&verdicts, Some("north"), &rules).unwrap();
     assert_eq!(kin.quorum_lacks, ["2 of 3 seats are of the judged model's provider, at most a third may be"]);
-    // Five judges that are one model of one provider are one seat.
+    // Five judges that are one model of one provider have one seat, if the card says so.
+    let rules = JuryRules { one_seat_per_model: true, ..rules };
     verdicts = ["a", "b", "c", "d", "e"].map(|judge| verdict(judge, "north", 100.0)).to_vec();
     verdicts.iter_mut().for_each(|clone| clone.model = Some("m".to_owned()));
     verdicts[0].score = Some(10.0);
@@ -139,7 +169,17 @@ proptest! {
             (Just(rows.clone()), Just(rows).prop_shuffle())
         }),
     ) {
-        let rules = JuryRules::default();
-        prop_assert_eq!(panel(&scores, None, &rules).unwrap(), panel(&shuffled, None, &rules).unwrap());
+        for one_seat_per_model in [false, true] {
+            let rules = JuryRules { one_seat_per_model, ..JuryRules::default() };
+            prop_assert_eq!(panel(&scores, None, &rules).unwrap(), panel(&shuffled, None, &rules).unwrap());
+        }
+        // "The top and bottom 20 % of jury scores": of the scores, also of one model.
+        let panel = panel(&scores, None, &JuryRules::default()).unwrap();
+        let mut sorted: Vec<f64> = scores.iter().filter_map(|verdict| verdict.score).collect();
+        sorted.sort_by(f64::total_cmp);
+        let trim = sorted.len() / 5;
+        let kept = &sorted[trim..sorted.len() - trim];
+        prop_assert_eq!(panel.points(SeatPlace::Kept).collect::<Vec<_>>(), kept);
+        prop_assert_eq!(panel.summary.unwrap().median, crate::trust::estimators::median(kept).unwrap());
     }
 }

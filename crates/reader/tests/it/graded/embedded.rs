@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::{Settings, VectorCache};
-use karat_reader::{Graders, Kind, Reader, Watch};
+use karat_reader::{Graders, Kind, Reader};
 use serde_json::{Value, json};
 
 use super::{example, read, reader};
@@ -62,36 +62,48 @@ fn an_embedded_trace_says_what_embedded_it() {
     assert!(novelty(&alike) < 0.1 && novelty(&other) > 0.3, "{alike:?} {other:?}");
 }
 
-/// A watch with time for some layers of the model.
-struct Layers(u32);
-
-impl Watch for Layers {
-    fn ended(&mut self, _: &'static str) {}
-
-    fn has_time(&mut self) -> bool {
-        self.0 = self.0.saturating_sub(1);
-        self.0 > 0
-    }
-}
-
+/// Padding changes how much of a text is read, and never whether: no copy gets the novelty of what could not be
+/// compared, and each is there for the next one.
 #[test]
-fn a_text_that_takes_too_long_has_no_novelty_and_says_why() {
+fn padding_does_not_escape_the_comparison() {
     let Some(embedder) = embedder() else { return };
-    let mut reader = with(&embedder, Embedder::DIMENSION);
-    let texts: Vec<String> = texts().iter().map(Value::to_string).collect();
-    // It is asked once before the first layer and once after each of the six.
-    for layers in [1, 2, 7] {
-        let evidence = reader.read_watched(None, texts[0].as_bytes(), &mut Layers(layers)).unwrap();
-        let item = evidence.item();
-        let grading: Value = serde_json::from_str(item.grading.unwrap()).unwrap();
-        assert_eq!(grading["novelty"]["basis"], "budget_exceeded", "{layers}");
-        assert_eq!(grading["novelty"]["stored"], false);
-        let digest = embedder.digest().to_string();
-        assert_eq!(grading["embedding"], json!({"embedder": digest}));
+    let short = texts().remove(0);
+    let content = short["steps"][0]["content"].as_str().unwrap().to_owned();
+    let with = |text: String| {
+        let mut item = short.clone();
+        item["steps"][0]["content"] = text.into();
+        item
+    };
+    // More tokens than the model reads.
+    let long = with(format!("{content} {}", "the harbour is closed by ice until the spring ".repeat(100)));
+    let long_text = long["steps"][0]["content"].as_str().unwrap().to_owned();
+    let words = "unrelated words about a garden of roses and bees ".repeat(20_000);
+    for (case, original, padded, most) in [
+        ("blanks", &short, format!("{}{content}\u{200b}", " \n\t".repeat(300_000)), 1e-6),
+        ("words behind a long text", &long, format!("{long_text} {words}"), 1e-6),
+        ("a long text twice", &long, format!("{long_text} {long_text}"), 1e-6),
+        // As much of them as the model reads makes another text.
+        ("words behind a short text", &short, format!("{content} {words}"), 1.0),
+        ("words before a short text", &short, format!("{words} {content}"), 1.0),
+    ] {
+        let mut reader = self::with(&embedder, Embedder::DIMENSION);
+        let first = read(&mut reader, &original.to_string()).unwrap();
+        assert_eq!(first.grading["novelty"]["basis"], "nothing_earlier", "{case}");
+        for (copy, most) in [("kp:trace:copy", most), ("kp:trace:copy-of-copy", 1e-6)] {
+            let mut item = with(padded.clone());
+            item["id"] = copy.into();
+            let seen = read(&mut reader, &item.to_string()).unwrap();
+            let basis = &seen.grading["novelty"];
+            assert_eq!(
+                (&basis["basis"], &basis["stored"]),
+                (&json!("compared"), &json!(true)),
+                "{case} {copy}"
+            );
+            let novelty = seen.facts["novelty"].as_f64().unwrap();
+            assert!(novelty <= most, "{case}, {copy}: {novelty}");
+            assert_eq!(seen.grading["embedding"]["truncated"], case != "blanks", "{case}");
+        }
     }
-    assert!(reader.graders().cache.as_ref().unwrap().is_empty());
-    let evidence = reader.read_watched(None, texts[0].as_bytes(), &mut Layers(8)).unwrap();
-    assert!(evidence.item().grading.unwrap().contains("nothing_earlier"));
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn a_million_rows() {
         // One model behind all of them, and one judge who is given as often.
         let clones: Vec<Verdict> =
             judges.iter().map(|verdict| Verdict { model: Some("m".to_owned()), ..verdict.clone() }).collect();
-        assert_eq!(panel(&clones, None, &JuryRules::default()).unwrap().seats.len(), 1);
+        let rules = JuryRules { one_seat_per_model: true, ..JuryRules::default() };
+        assert_eq!(panel(&clones, None, &rules).unwrap().seats.len(), 1);
         let same = vec![verdict("j".to_owned(), 1.0); 200_000];
         assert_eq!(panel(&same, None, &JuryRules::default()).unwrap_err().len(), 199_999);
     });

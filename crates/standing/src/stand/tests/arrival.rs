@@ -82,7 +82,8 @@ proptest! {
             let one = |((arrival, days, points), id): (&(i64, i64, i64), &'static str)| {
                 let arrived = arrival * DAY;
                 let time = if is_dated_back { arrived - days * 3600 * 6 } else { arrived };
-                Item { arrived_seconds: Some(arrived), ..item("a", id, time, *points) }
+                let digest = Digest::of(format!("{arrival} {points}").as_bytes());
+                Item { digest, arrived_seconds: Some(arrived), ..item("a", id, time, *points) }
             };
             let named = rows.iter().zip(&ids);
             named.map(|(row, id)| Item { id, task: id, ..one((row, "")) }).collect()
@@ -101,8 +102,9 @@ proptest! {
             prop_assert_eq!(tier(&one), tier(&two));
         }
         let card = card(SWINGS);
-        let [one, two] = [&back, &on_time].map(|items| only(&card, items, &[], as_of));
-        prop_assert_eq!(one.facts.distinct_days, two.facts.distinct_days);
+        let one = only(&card, &back, &[], as_of);
+        let days: alloc::collections::BTreeSet<i64> = rows.iter().map(|row| row.0).collect();
+        prop_assert!(one.facts.distinct_days <= days.len() as u64);
         let moments = |it: &SubjectStanding| it.review.as_ref().unwrap().transitions.len();
         prop_assert!(one.history.len() <= rows.len() * 2 + 1 && moments(&one) <= rows.len() * 4);
         // Nothing was decided, so that whatever is above the limit was held.
@@ -148,8 +150,9 @@ proptest! {
             let is_late = item.arrived_seconds.is_some_and(|arrived| arrived - time > 3 * DAY);
             if is_late && is_as_arrived { entered(item) } else { time }
         };
-        let expected = |moment: i64| {
-            let mut known: Vec<&Item<'_>> = items.iter().filter(|item| entered(item) <= moment).collect();
+        let arrived = |item: &Item<'_>| item.arrived_seconds.max(item.time_seconds).unwrap();
+        let expected = |moment: i64, known_from: &dyn Fn(&Item<'_>) -> i64| {
+            let mut known: Vec<&Item<'_>> = items.iter().filter(|item| known_from(item) <= moment).collect();
             known.sort_by_key(|item| (aged(item), item.id));
             if is_distinct {
                 let all = known.clone();
@@ -161,9 +164,11 @@ proptest! {
             Ratio::new(sum, counted.len() as i128 * i128::from(UNITS_PER_ONE))
         };
         for point in &found.history {
-            prop_assert_eq!(point.score, expected(point.at_seconds), "at {}", point.at_seconds);
+            prop_assert_eq!(point.score, expected(point.at_seconds, &arrived), "at {}", point.at_seconds);
         }
-        let moments: alloc::collections::BTreeSet<i64> = items.iter().map(entered).chain([as_of]).collect();
+        // Asked about the past, what arrived later is read, and nothing happened by it.
+        prop_assert_eq!(found.score, expected(as_of, &entered));
+        let moments: alloc::collections::BTreeSet<i64> = items.iter().map(arrived).collect();
         let told: Vec<i64> = found.history.iter().map(|point| point.at_seconds).collect();
         let passed: Vec<i64> = moments.into_iter().filter(|moment| *moment <= as_of).collect();
         prop_assert_eq!(told, passed);

@@ -1,11 +1,15 @@
 //! Answers of `karat_stats` in the words of the model's cases.
 
-use karat_stats::StatisticsError;
 use karat_stats::attempts::{Attempt, Attempts, Eligible, MeanPoints, enough};
-use karat_stats::compare::Pairs;
+use karat_stats::cases::Cases;
+use karat_stats::compare::{Differences, NOTHING_SHARED, Pairs};
+use karat_stats::estimate::interval;
 use karat_stats::proportion::Proportion;
 use karat_stats::ranks::ranks;
+use karat_stats::table::{Observation, TaskTable, key};
 use karat_stats::trials::{Estimator, Trials, expected_best_of_k, over_tasks};
+use karat_stats::verdicts::Verdicts;
+use karat_stats::{Interval, StatisticsError};
 use serde_json::{Value, json};
 
 fn count(value: &Value) -> u64 {
@@ -116,4 +120,62 @@ pub fn ranks_of(given: &Value) -> Value {
         given["values"].as_array().unwrap().iter().map(|value| value.as_i64()).collect();
     let places = ranks(&values).into_iter().map(|rank| rank.map(|rank| json!([rank.best, rank.worst])));
     json!(places.collect::<Vec<_>>())
+}
+
+pub fn means(given: &Value) -> Value {
+    let values = given["values"].as_array().unwrap().iter();
+    let values = values.map(|it| (it[0].as_f64().unwrap(), it[1].as_f64().unwrap()));
+    match interval(values, given["lowest"].as_f64().unwrap(), given["level"].as_f64().unwrap()) {
+        Ok(found) => ends(found),
+        Err(error) => refused(&error),
+    }
+}
+
+fn ends(interval: Option<Interval>) -> Value {
+    interval.map_or(Value::Null, |it| json!([it.low, it.high]))
+}
+
+/// The results of several subjects at tasks, which have names.
+fn table(given: &Value, subjects: usize) -> TaskTable {
+    let tasks = given["tasks"].as_object().unwrap();
+    let mut rows = Vec::new();
+    for (task, results) in tasks.values().enumerate() {
+        for (subject, values) in results.as_array().unwrap().iter().enumerate() {
+            let values = values.as_array().unwrap().iter().map(|value| value.as_i64().unwrap());
+            rows.extend(values.map(|value| Observation { subject, task, value }));
+        }
+    }
+    let names: Vec<&String> = tasks.keys().collect();
+    TaskTable::new(subjects, &rows).unwrap().named(|task| key(names[task]))
+}
+
+pub fn comparisons(given: &Value) -> Value {
+    let level = given["level"].as_f64().unwrap();
+    let margin = given["margin"].as_f64().unwrap() / 1e9;
+    let found =
+        Differences::new(&table(given, 2), &Cases::default(), 0, 1).ok_or(NOTHING_SHARED).and_then(|it| {
+            let found = it.compare(level)?;
+            Ok(json!({
+                "mean": found.estimate.mean,
+                "p": found.p,
+                "verdict": found.verdict.name(),
+                "interval": ends(found.estimate.interval),
+                "bound": ends(it.bound(level)?),
+                "change": it.change(margin, level, level)?.name(),
+            }))
+        });
+    found.unwrap_or_else(|error| refused(&error))
+}
+
+pub fn boards(given: &Value) -> Value {
+    let count = given["subjects"].as_u64().unwrap() as usize;
+    let all: Vec<usize> = (0..count).collect();
+    match Verdicts::new(&table(given, count), &Cases::default(), &all, given["level"].as_f64().unwrap()) {
+        Ok(found) => {
+            let found = found.unwrap();
+            let pairs = all.iter().flat_map(|&a| (a + 1..count).map(move |b| (a, b)));
+            json!(pairs.map(|(a, b)| found.between(a, b).name()).collect::<Vec<_>>())
+        }
+        Err(error) => refused(&error),
+    }
 }

@@ -1,16 +1,15 @@
-//! Leaderboards of more subjects than resamples could be drawn for: the same means, with intervals from the spread of the
-//! tasks and Student's t. A million values take some tens of milliseconds.
+//! Leaderboards of very many subjects: the same means, with intervals of the rows that are shown. A million values take some
+//! tens of milliseconds.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::cases::Cases;
+use super::estimate::{Estimate, interval};
 use super::fractions::Fractions;
-use super::mean::{share_interval, student_t};
 use super::ranks::RankRange;
-use super::{Interval, StatisticsError};
-use karat_core::number::{BILLION, Score, round_ratio};
+use super::{StatisticsError, outside};
+use karat_core::number::{BILLION, round_ratio};
 
 /// The values that count, by subject: subjects and tasks are numbers.
 #[derive(Debug, Clone)]
@@ -26,16 +25,15 @@ type Packed = u64;
 
 /// Subjects by the mean of their tasks, each task by the mean of its values.
 #[derive(Debug, Clone)]
-pub struct StudentRanking {
+pub struct Means {
     /// Subjects with a mean, best first; equal means by the order of the numbers.
     means: Vec<Mean>,
     /// The number of subjects that have a value.
     subjects: usize,
-    level: f64,
-    /// The reach of an interval in standard errors, by number of tasks.
-    reach: Vec<Option<f64>>,
-    /// The intervals that are known otherwise.
-    of_cases: BTreeMap<u32, Interval>,
+    /// The values of all, those of a task side by side.
+    values: TaskValues,
+    level: Option<f64>,
+    cases: Cases,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,28 +42,19 @@ struct Mean {
     /// The mean in billionths.
     mean: i64,
     tasks: u32,
-    items: u32,
-    squares: f64,
 }
 
 /// A subject that has a rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StudentRow {
+pub struct MeansRow {
     /// The subject, by its number.
     pub subject: u32,
-    /// The mean over its tasks, 0 to 1.
-    pub mean: f64,
-    /// The number of its tasks.
-    pub tasks: u32,
+    /// The mean over its tasks, with its interval.
+    pub estimate: Estimate,
     /// The number of its values.
     pub items: u32,
     /// Its ranks by the mean: those of all subjects with the same mean.
     pub rank: RankRange,
-    /// The ranks that are left when each subject whose interval lies wholly above or below is ranked there; none for a
-    /// subject without an interval.
-    pub rank_range: Option<RankRange>,
-    /// The interval of the mean; none of a single task that is not a mean over cases.
-    pub interval: Option<Interval>,
 }
 
 impl TaskValues {
@@ -102,21 +91,34 @@ impl TaskValues {
         }
         Self { starts, values }
     }
+
+    /// Returns the values of a subject.
+    fn of(&self, subject: u32) -> &[Packed] {
+        let start = usize::try_from(subject).unwrap_or(usize::MAX);
+        let end = |at: usize| self.starts.get(at).and_then(|&end| usize::try_from(end).ok());
+        end(start)
+            .zip(end(start.saturating_add(1)))
+            .and_then(|(from, to)| self.values.get(from..to))
+            .unwrap_or_default()
+    }
 }
 
-impl StudentRanking {
-    /// Ranks the subjects with at least `tasks_min` tasks.
+impl Means {
+    /// Ranks the subjects with at least `tasks_min` tasks; rows have intervals at `level`, if there is one, and those of
+    /// `cases` for the subjects that have them.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1.
-    pub fn new(values: TaskValues, tasks_min: u32, level: f64) -> Result<Self, StatisticsError> {
+    pub fn new(
+        values: TaskValues,
+        cases: Cases,
+        tasks_min: u32,
+        level: Option<f64>,
+    ) -> Result<Self, StatisticsError> {
+        level.map(outside).transpose()?;
         let TaskValues { starts, values: mut packed } = values;
         let (mut means, mut subjects) = (Vec::new(), 0);
-        let mut reach: Vec<Option<f64>> = Vec::new();
         let mut rest = packed.as_mut_slice();
-        let mut of_tasks: Vec<i64> = Vec::new();
-        // A level that is wrong is refused also where no subject has a rank.
-        student_t(1, level)?;
         for (subject, ends) in (0u32..).zip(starts.windows(2)) {
             let &[start, end] = ends else { continue };
             let count = usize::try_from(end - start).unwrap_or_default().min(rest.len());
@@ -127,38 +129,18 @@ impl StudentRanking {
             }
             subjects += 1;
             own.sort_unstable();
-            of_tasks.clear();
-            of_tasks.extend(own.chunk_by(|a, b| a >> 32 == b >> 32).map(mean_of));
-            let tasks = u32::try_from(of_tasks.len()).unwrap_or(u32::MAX);
-            if tasks < tasks_min {
-                continue;
-            }
-            let mean = exact_mean(own, of_tasks.len());
-            let squares = of_tasks.iter().map(|value| square(value - mean)).sum();
-            let items = u32::try_from(own.len()).unwrap_or(u32::MAX);
-            means.push(Mean { subject, mean, tasks, items, squares });
-            while reach.len() <= of_tasks.len() {
-                reach.push(None);
-            }
-            if let Some(free @ None) = reach.get_mut(of_tasks.len()) {
-                *free = student_t(u64::from(tasks), level)?;
+            let tasks = of_tasks(own).count();
+            let mean = Mean {
+                subject,
+                mean: exact_mean(own, tasks),
+                tasks: u32::try_from(tasks).unwrap_or(u32::MAX),
+            };
+            if mean.tasks >= tasks_min {
+                means.push(mean);
             }
         }
         means.sort_unstable_by_key(|it| (Reverse(it.mean), it.subject));
-        Ok(Self { means, subjects, level, reach, of_cases: BTreeMap::new() })
-    }
-
-    /// Takes the intervals of the subjects that have cases from those.
-    ///
-    /// # Errors
-    /// If the level is not between 0 and 1.
-    pub fn with_cases(mut self, cases: &Cases) -> Result<Self, StatisticsError> {
-        for it in &self.means {
-            let found = usize::try_from(it.subject).ok();
-            let found = found.map(|subject| cases.estimate(subject, self.level)).transpose()?.flatten();
-            self.of_cases.extend(found.and_then(|found| Some((it.subject, found.interval?))));
-        }
-        Ok(self)
+        Ok(Self { means, subjects, values: TaskValues { starts, values: packed }, level, cases })
     }
 
     /// Returns the number of subjects that have a rank.
@@ -172,48 +154,39 @@ impl StudentRanking {
     }
 
     /// Returns at most `limit` rows after the first `skipped`.
-    pub fn rows(&self, skipped: usize, limit: usize) -> Vec<StudentRow> {
-        let ends: Vec<(f64, f64)> = self.means.iter().map(|it| self.ends(it)).collect();
+    pub fn rows(&self, skipped: usize, limit: usize) -> Vec<MeansRow> {
         let shown = self.means.iter().skip(skipped).take(limit);
-        let row = |it: &Mean| {
-            let (low, high) = self.ends(it);
-            // An interval has its mean within: only means above can lie wholly above, only means below wholly below.
-            let above = self.means.partition_point(|other| share(other.mean) > high);
-            let above = ends.iter().take(above).filter(|(other, _)| *other > high).count();
-            let below = self.means.partition_point(|other| share(other.mean) >= low);
-            let below = ends.iter().skip(below).filter(|(_, other)| *other < low).count();
-            StudentRow {
-                subject: it.subject,
-                mean: share(it.mean),
-                tasks: it.tasks,
-                items: it.items,
-                rank: RankRange {
-                    best: rank(self.means.partition_point(|other| other.mean > it.mean)).saturating_add(1),
-                    worst: rank(self.means.partition_point(|other| other.mean >= it.mean)),
-                },
-                rank_range: self.interval(it).map(|_| RankRange {
-                    best: rank(above).saturating_add(1),
-                    worst: rank(self.means.len() - below),
-                }),
-                interval: self.interval(it),
-            }
+        let row = |it: &Mean| MeansRow {
+            subject: it.subject,
+            estimate: self.estimate(it),
+            items: u32::try_from(self.values.of(it.subject).len()).unwrap_or(u32::MAX),
+            rank: RankRange {
+                best: rank(self.means.partition_point(|other| other.mean > it.mean)).saturating_add(1),
+                worst: rank(self.means.partition_point(|other| other.mean >= it.mean)),
+            },
         };
         shown.map(row).collect()
     }
 
-    fn interval(&self, it: &Mean) -> Option<Interval> {
-        if let Some(known) = self.of_cases.get(&it.subject) {
-            return Some(*known);
-        }
-        let reach = (*self.reach.get(usize::try_from(it.tasks).ok()?)?)?;
-        let squares = it.squares / square(BILLION);
-        Some(share_interval(share(it.mean), squares, u64::from(it.tasks), reach, self.level))
+    fn estimate(&self, it: &Mean) -> Estimate {
+        let tasks = usize::try_from(it.tasks).unwrap_or(usize::MAX);
+        let own = usize::try_from(it.subject).ok().zip(self.level);
+        let of_cases = own.and_then(|(subject, level)| self.cases.estimate(subject, level).ok().flatten());
+        let interval = match (of_cases, self.level) {
+            (Some(found), _) => Some(found.interval),
+            (None, Some(level)) if tasks > 1 => {
+                let values = of_tasks(self.values.of(it.subject)).map(|value| (value as f64, 1.0));
+                interval(values, 0.0, level).ok().flatten()
+            }
+            _ => None,
+        };
+        Estimate { mean: it.mean as f64 / BILLION as f64, interval, tasks }
     }
+}
 
-    /// Returns the ends of an interval. A single task has none: the mean may be anything.
-    fn ends(&self, it: &Mean) -> (f64, f64) {
-        self.interval(it).map_or((0.0, 1.0), |interval| (interval.low, interval.high))
-    }
+/// Returns the mean of each task of sorted values.
+fn of_tasks(values: &[Packed]) -> impl Iterator<Item = i64> {
+    values.chunk_by(|a, b| a >> 32 == b >> 32).map(mean_of)
 }
 
 /// Returns the mean over the tasks of sorted values.
@@ -240,11 +213,6 @@ fn mean_of(values: &[Packed]) -> i64 {
     }
 }
 
-/// Returns billionths as a share.
-fn share(billionths: i64) -> f64 {
-    Score::from_billionths(billionths).to_f64()
-}
-
 fn rank(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
@@ -255,10 +223,6 @@ fn rounded(sum: i128, count: usize) -> i64 {
     i64::try_from(round_ratio(sum, count)).unwrap_or(BILLION)
 }
 
-fn square(value: i64) -> f64 {
-    value as f64 * value as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::cases::CaseResult;
@@ -266,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_those_of_a_leaderboard_with_resamples() {
+    fn means_and_intervals_are_those_of_a_table() {
         let values = [
             (0, Some(0), 900_000_000),
             (0, Some(0), 100_000_001),
@@ -275,7 +239,7 @@ mod tests {
             (1, None, 1_000_000_000),
             (1, None, 250_000_000),
         ];
-        let ranking = StudentRanking::new(TaskValues::new(values, 3), 1, 0.95).unwrap();
+        let means = Means::new(TaskValues::new(values, 3), Cases::default(), 1, Some(0.95)).unwrap();
         let rows: Vec<Observation> = values
             .iter()
             .enumerate()
@@ -286,22 +250,22 @@ mod tests {
             })
             .collect();
         let table = TaskTable::new(3, &rows).unwrap();
-        let full = |subject| table.mean(subject).unwrap() as f64 / 1e9;
-        let found: Vec<(u32, f64)> = ranking.rows(0, 10).iter().map(|it| (it.subject, it.mean)).collect();
-        assert_eq!(found, [(0, full(0)), (1, full(1))]);
-        assert_eq!((ranking.ranked(), ranking.subjects()), (2, 2));
+        let full = |subject| Estimate::new(&table, subject, 0.95).unwrap();
+        let found: Vec<_> = means.rows(0, 10).iter().map(|it| (it.subject, it.estimate, it.items)).collect();
+        assert_eq!(found, [(0, full(0), 3), (1, full(1), 3)]);
+        assert_eq!((means.ranked(), means.subjects()), (2, 2));
+        let census = Means::new(TaskValues::new(values, 3), Cases::default(), 1, None).unwrap();
+        assert_eq!(census.rows(0, 1)[0].estimate, Estimate { interval: None, ..full(0) });
     }
 
     #[test]
     fn a_single_task_has_no_interval_unless_it_is_a_mean_over_cases() {
         let values = [(0, Some(0), 900_000_000), (1, Some(0), 500_000_000), (2, Some(0), 400_000_000)];
-        let ranking = StudentRanking::new(TaskValues::new(values, 3), 1, 0.95).unwrap();
-        assert!(ranking.rows(0, 3).iter().all(|row| row.interval.is_none() && row.rank_range.is_none()));
         let result = |(subject, value)| CaseResult { subject, task: 0, value, cases: Some(400) };
         let cases = Cases::new([(0, 900_000_000), (1, 500_000_000)].map(result));
-        let rows = ranking.with_cases(&cases).unwrap().rows(0, 3);
-        let ranges: Vec<_> = rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
-        assert_eq!(ranges, [Some((1, 2)), Some((2, 3)), None], "the third may be anywhere");
+        let means = Means::new(TaskValues::new(values, 3), cases, 1, Some(0.95)).unwrap();
+        let has: Vec<bool> = means.rows(0, 3).iter().map(|row| row.estimate.interval.is_some()).collect();
+        assert_eq!(has, [true, true, false]);
     }
 
     #[test]
@@ -312,16 +276,13 @@ mod tests {
             .flat_map(|(score, subject)| [0, 1].map(|task| (subject, Some(task), score * 100_000_000)))
             .collect();
         let ranked = |tasks_min, level| {
-            StudentRanking::new(TaskValues::new(values.iter().copied(), 4), tasks_min, level)
+            Means::new(TaskValues::new(values.iter().copied(), 4), Cases::default(), tasks_min, Some(level))
         };
-        let ranking = ranked(1, 0.95).unwrap();
+        let means = ranked(1, 0.95).unwrap();
         let ranks =
-            |rows: Vec<StudentRow>| rows.iter().map(|it| (it.rank.best, it.rank.worst)).collect::<Vec<_>>();
-        assert_eq!(ranks(ranking.rows(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
-        assert_eq!(ranks(ranking.rows(1, 2)), [(2, 3), (2, 3)]);
-        // That the two tasks of each gave the same is not certainty.
-        assert_eq!(ranking.rows(3, 1)[0].rank_range, Some(RankRange { best: 1, worst: 4 }));
-        assert_eq!(ranking.rows(3, 1)[0].interval.unwrap().method, crate::IntervalMethod::ClopperPearson);
+            |rows: Vec<MeansRow>| rows.iter().map(|it| (it.rank.best, it.rank.worst)).collect::<Vec<_>>();
+        assert_eq!(ranks(means.rows(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
+        assert_eq!(ranks(means.rows(1, 2)), [(2, 3), (2, 3)]);
         let none = ranked(3, 0.95).unwrap();
         assert_eq!((none.ranked(), none.subjects()), (0, 4));
         assert!(ranked(1, 1.0).is_err() && ranked(9, 1.0).is_err());
