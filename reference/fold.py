@@ -166,7 +166,7 @@ class Fold:
     def step(self, moment, entries):
         self.grow_old(moment)
         self.expire(moment)
-        decisions = sorted(entry for entry in entries if entry[1] == "decided")
+        decisions = [entry for entry in entries if entry[1] == "decided"]
         seen = self.held["digest"] if self.held else None
         first = [entry for entry in decisions if seen is not None and entry[4] == seen]
         for entry in first:

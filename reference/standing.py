@@ -5,7 +5,7 @@ seconds. `docs/decisions/0010-standing.md` says how results are rounded.
 """
 
 from fractions import Fraction
-from math import floor, gcd
+from math import floor
 
 SCORE, READING, WEIGHT = 10**15, 10**9, 10**6
 
@@ -87,29 +87,8 @@ def remains(rule, part, age):
     return max(Fraction(0), part - points_lost(rule, age) * Fraction(rule["point_billionths"], READING))
 
 
-FINEST = 8_000_000  # units of their greatest common divisor that weights may add up to (decision 0001)
-
-
-def decay_problems(dimensions):
-    problems = []
-    for place, dimension in enumerate(dimensions):
-        if dimension["reading"] is not None and not 0 <= dimension["reading"] <= READING:
-            problems.append(f"reading {dimension['key']}")
-        if dimension["weight"] < 0:
-            problems.append(f"weight {dimension['key']}")
-        if any(dimension["key"] == other["key"] for other in dimensions[:place]):
-            problems.append(f"twice {dimension['key']}")
-    weights = [dimension["weight"] for dimension in dimensions]
-    if not problems and sum(weights) > FINEST * gcd(*weights):
-        problems.append("too fine")
-    return problems
-
-
 def decay_dimensions(rule, dimensions):
     """Each dimension by its own age, then the weighted mean of those that have a reading."""
-    problems = decay_problems(dimensions)
-    if problems:
-        return {"refused": sorted(problems)}
     measured = [dimension for dimension in dimensions if dimension["reading"] is not None]
     left = {e["key"]: remains(rule, Fraction(e["reading"], READING), e["age_seconds"]) for e in measured}
     covered = sum(dimension["weight"] for dimension in measured)
@@ -118,20 +97,14 @@ def decay_dimensions(rule, dimensions):
     def account(dimension):
         key = dimension["key"]
         if key not in left:
-            return {"reading": None, "points": None, "is_ahead": False}
-        age = dimension["age_seconds"]
-        return {"reading": round(left[key] * READING), "points": str(points_lost(rule, age)), "is_ahead": age < 0}
+            return {"reading": None, "points": None}
+        points = points_lost(rule, dimension["age_seconds"])
+        return {"reading": round(left[key] * READING), "points": str(points)}
 
     return {
         "dimensions": [account(dimension) for dimension in dimensions],
-        "covered_weight": covered,
         "composite": str(weighted / covered) if covered else None,
     }
-
-
-def batch_moment(moments, batch):
-    """The moment from which evidence is dated: that of the `batch`-th newest item."""
-    return None if len(moments) < batch else sorted(moments)[-batch]
 
 
 # 3. Shares (workflow document, 3.2): in proportion, none above the cap

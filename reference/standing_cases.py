@@ -122,8 +122,8 @@ def fold_input(random):
         else:
             log.append([now, "weights", random.randint(1, 9) * WEIGHT // 10])
         # One change of the weights or of an incident in a second, and each decision once.
-        log = [entry for at, entry in enumerate(log)
-               if not any(entry[:2] == other[:2] and entry[1] != "item" for other in log[:at])]  # fmt: skip
+        same = [entry[: 2 if entry[1] != "decided" else 5] for entry in log]
+        log = [entry for at, entry in enumerate(log) if entry[1] == "item" or same[at] not in same[:at]]
         state = fold.fold(rules, log, now)
         if state.held:
             seen.append(state.held["digest"])
@@ -181,17 +181,7 @@ def decay_dimensions_input(random):
             "reading": maybe(random, reading, 0.75),
             "age_seconds": some_age(random),
         })  # fmt: skip
-    if dimensions and random.random() < 0.15:
-        spoiled = random.choice(dimensions)
-        spoiled |= random.choice([
-            {"reading": READING + 1}, {"reading": -1}, {"weight": -1}, {"key": DIMENSIONS[0]}, {"weight": 9_999_999},
-        ])  # fmt: skip
     return {"rule": decay_rule(random), "dimensions": dimensions}
-
-
-def batch_input(random):
-    moments = [random.choice([random.randint(-5, 5), random.randint(0, 10**9)]) for _ in range(random.randint(0, 8))]
-    return {"moments": moments, "batch": random.choice([1, 2, 3, 8, 2**32 - 1])}
 
 
 # 3. Shares
@@ -574,7 +564,6 @@ FUNCTIONS = {
     "decay_points": (decay_points_input, decay_points_answer, 100),
     "decay_composite": (decay_composite_input, decay_composite_answer, 100),
     "decay_dimensions": (decay_dimensions_input, lambda given: standing.decay_dimensions(**given), 300),
-    "batch_moment": (batch_input, lambda given: standing.batch_moment(**given), 50),
     "shares": (share_out_input, share_out_answer, 400),
     "whole_shares": (whole_shares_input, lambda given: standing.whole_shares(**given), 100),
     "sixteen_bit_shares": (sixteen_bit_input, lambda given: standing.sixteen_bit_shares(**given), 100),

@@ -25,6 +25,7 @@ use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
 use crate::rows::Rows;
 use crate::standing::events::Events;
+use crate::standing::notes::UNTIMED;
 use crate::text::clean;
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
@@ -245,6 +246,9 @@ fn leaderboards(
         };
         let ranked = ranked.map_err(|error| {
             let error = refused(&error, rows);
+            let is_untimed = officials.as_ref().is_some_and(|it| !it.untimed.is_empty());
+            let error =
+                if is_untimed { error.hint(format!("no official score, as {UNTIMED}")) } else { error };
             let error = match ask.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
                     let (field, value) = (clean(field), clean(value));

@@ -473,7 +473,17 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
             let line = lines.next_back()?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };
-        let points = standing.history.iter().map(|point| Point {
+        // The history ends with what happened last, and the line with what is left of it now.
+        let now = karat_standing::stand::Point {
+            at_seconds: answer.as_of.seconds(),
+            points: standing.gated.map(|gated| gated.points),
+            canonical: standing.points,
+            score: standing.score,
+            tier: None,
+        };
+        let is_later = |last: &karat_standing::stand::Point| last.at_seconds < now.at_seconds;
+        let now = standing.history.last().is_some_and(is_later).then_some(&now);
+        let points = standing.history.iter().chain(now).map(|point| Point {
             time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
             // Without a review, the official score is the score itself, unless a gate capped it.

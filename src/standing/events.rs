@@ -59,7 +59,7 @@ enum Line {
         subject: String,
         time: Timestamp,
         reviewer: String,
-        verdict: Word,
+        verdict: ReviewVerdict,
         reason: String,
         #[serde(default)]
         seen: Option<String>,
@@ -109,13 +109,6 @@ enum Line {
         decider: String,
         reason: String,
     },
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Word {
-    Approve,
-    Reject,
 }
 
 impl Line {
@@ -216,15 +209,11 @@ impl Events {
                 return Ok(());
             }
             Line::Decided { subject, time, reviewer, verdict, reason, seen, evidence } => {
-                let verdict = match verdict {
-                    Word::Approve => ReviewVerdict::Approve,
-                    Word::Reject => ReviewVerdict::Reject,
-                };
                 let seen = match seen {
                     Some(seen) => Seen::Score(Digest::parse(&seen).ok_or_else(|| {
+                        let found = seen.escape_debug();
                         format!(
-                            "`seen` is `{}`, expected the digest of a held score, such as sha256:0123...",
-                            seen.escape_debug()
+                            "`seen` is `{found}`, expected the digest of a held score, such as sha256:0123..."
                         )
                     })?),
                     None if self.is_stored => Seen::Any,

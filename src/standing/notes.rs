@@ -14,24 +14,20 @@ pub(crate) fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
     format!("{} arrived more than {days} after {they} took place{excluded}", count(items as usize, "item"))
 }
 
-/// Says for which items without a time their subjects have no score; None without such an item.
-pub(crate) fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
-    let names = places.iter().filter_map(|place| Some(rows.id(rows.rows.get(*place)?)));
-    (!places.is_empty()).then(|| without_time(places.len(), names))
-}
+/// The reason why a subject has no official score, and the remedies.
+pub(crate) const UNTIMED: &str = "items of it have no time and the card follows time or order (give them a `time`, or rank by the mean of runs, --by mean)";
 
-/// Says that there is no official score for want of the times of a number of items, by the ids of the first.
-pub(crate) fn without_time<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> String {
+/// Names the items without a time for which their subjects have no score; None without such an item.
+pub(crate) fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     const NAMED: usize = 3;
-    let names: Vec<String> = ids.take(NAMED).map(|id| format!("`{}`", clean(id))).collect();
-    let more = items.saturating_sub(NAMED);
+    let names =
+        places.iter().filter_map(|place| Some(format!("`{}`", clean(rows.id(rows.rows.get(*place)?)))));
+    let names: Vec<String> = names.take(NAMED).collect();
+    let more = places.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(
-        "no official score of a subject with items without a time, as the card follows time or order: {}, {}{more}; give them a \
-         `time`, or take the mean of runs (--by mean)",
-        count(items, "item"),
-        names.join(", ")
-    )
+    let items = count(places.len(), "item");
+    (!places.is_empty())
+        .then(|| format!("no official score, as {UNTIMED}: {items}, {}{more}", names.join(", ")))
 }
 
 /// Formats a share in units of 1e-15.

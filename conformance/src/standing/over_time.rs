@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use karat_core::facts::Digest;
-use karat_core::number::{Score, round};
+use karat_core::number::{Decimal, Score, round};
 use karat_core::scorecard::{Scorecard, WindowLimits};
 use karat_core::weights::OverrideUse;
 use karat_standing::calibration::{self, CalibrationRules, Difficulty, PlayedMatch};
@@ -14,7 +14,6 @@ use karat_standing::ratio::Ratio;
 use karat_standing::review::{ReviewRules, swing};
 use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
 use karat_standing::stand::{Interval, Item, stand};
-use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
@@ -184,8 +183,7 @@ fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn dimensions(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
-    let verdict = verdict_of(&trust_card()?, None, rule, given)?;
-    Ok(Value::Object(thousandfold(verdict.decayed.composite)))
+    Ok(Value::Object(thousandfold(decayed(&trust_card()?, None, rule, given)?.0)))
 }
 
 /// `score_pipeline`: weights, decay, mean, published score, swing.
@@ -197,13 +195,17 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
     } else {
         Some(OverrideUse::new(&card, &weights.exact_weights()?).map_err(|refusal| refusal.to_string())?)
     };
-    let verdict = verdict_of(&card, used.as_ref(), DecayRule::default(), given)?;
-    let mut answer = thousandfold(verdict.decayed.composite);
+    let (composite, covered) = decayed(&card, used.as_ref(), DecayRule::default(), given)?;
+    let points = composite.map(|it| it.publish(card.scale)).map(|it| it.value / 10i64.pow(it.places));
+    let limit_points = ReviewRules::default().swing_points;
+    let previous = previous(given)?;
+    let swing = points.map(|points| swing(previous, points, limit_points));
+    let mut answer = thousandfold(composite);
     answer.insert("weights_outcome".into(), used.as_ref().map_or("none", OverrideUse::outcome).into());
-    answer.insert("covered_weight".into(), verdict.decayed.covered_weight.to_string().into());
-    answer.insert("score".into(), json!(verdict.gated.map(|gated| gated.points)));
-    answer.insert("delta".into(), json!(verdict.swing.and_then(|swing| swing.delta)));
-    let was_anomalous = verdict.swing.is_some_and(|swing| swing.was_anomalous);
+    answer.insert("covered_weight".into(), covered.to_string().into());
+    answer.insert("score".into(), json!(points));
+    answer.insert("delta".into(), json!(swing.and_then(|swing| swing.delta)));
+    let was_anomalous = swing.is_some_and(|swing| swing.was_anomalous);
     answer.insert("was_anomalous".into(), was_anomalous.into());
     Ok(Value::Object(answer))
 }
@@ -212,23 +214,32 @@ fn trust_card() -> Result<Scorecard, String> {
     crate::judge::released(crate::judge::TRUST).map(|card| Scorecard::clone(&card))
 }
 
-/// Returns the verdict on the dimensions of the input. The cases have no gate.
-fn verdict_of(
+/// Returns the mean of the dimensions of the input after decay, and the weight of those that are measured. The cases have no gate.
+fn decayed(
     card: &Scorecard,
     weights: Option<&OverrideUse>,
-    decay: DecayRule,
+    rule: DecayRule,
     given: &Given<'_>,
-) -> Result<Verdict, String> {
-    let mut situation = Situation { canonical_points: previous(given)?, ..Situation::default() };
+) -> Result<(Option<Ratio>, Decimal), String> {
+    let mut measured = BTreeMap::new();
     for (key, found) in given.member("dimensions")?.members()? {
         if !found.is_null() {
             let (numerator, denominator) = found.member("score")?.fraction()?;
             let reading = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).billionths();
-            let age_seconds = found.member("age_seconds")?.whole()?;
-            situation.measured.insert(key.to_owned(), Measured { reading, age_seconds });
+            measured.insert(key.to_owned(), (reading, found.member("age_seconds")?.whole()?));
         }
     }
-    verdict(card, weights, &situation, &VerdictRules { decay, ..VerdictRules::default() }).map_err(all)
+    let aged = card.dimensions.iter().enumerate().map(|(at, dimension)| {
+        let weight = weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight);
+        (weight, measured.remove(&dimension.key))
+    });
+    let aged: Vec<_> = aged.collect();
+    let covered = aged.iter().filter(|(_, measured)| measured.is_some());
+    let covered = Decimal::from_millionths(covered.map(|(weight, _)| weight.millionths()).sum());
+    match measured.keys().next() {
+        Some(unknown) => Err(format!("the card has no dimension `{unknown}`")),
+        None => Ok((decay::decay_dimensions(rule, &aged).0, covered)),
+    }
 }
 
 /// Returns a composite on the scale of 1000.

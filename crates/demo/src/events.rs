@@ -26,14 +26,7 @@ pub fn events() -> impl Iterator<Item = Happened> {
             card: String::from("support-agent@1.0.0"),
             subject: subject.to_owned(),
             event,
-            verdict: None,
-            reason: None,
-            seen: None,
-            evidence: None,
-            incident: None,
-            operator: None,
-            id: None,
-            runner: None,
+            ..ReviewRequest::default()
         };
         Happened { moment: Timestamp { milliseconds: moment }, request }
     };

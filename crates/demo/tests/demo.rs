@@ -73,7 +73,7 @@ fn every_page_of_the_demo_has_something_to_show() {
         assert!(matches.iter().any(|game| game.state.name() == state), "{state}");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let waiting = runtime.block_on(api::reviews::waiting(&server.app, None)).unwrap();
+    let (waiting, _) = runtime.block_on(api::reviews::waiting(&server.app, None)).unwrap();
     let subjects: Vec<&str> = waiting.iter().map(|it| it.subject.as_str()).collect();
     // The score of `ibis` was rejected, and stays so.
     assert_eq!(subjects, ["dunnock", "plover"]);

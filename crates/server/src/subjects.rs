@@ -76,16 +76,13 @@ fn all(
     }
     kept.subjects.retain(|subject, _| seen.contains_key(subject));
     let card = &pool.card;
-    let at = |subject: &Subject| subject.kept.as_ref()?.at(card, as_of.seconds());
     let mut stood: BTreeMap<u32, Stood> = BTreeMap::new();
     let mut stale: Vec<u32> = Vec::new();
     for (number, seen) in &seen {
-        match kept.subjects.get(number).filter(|subject| subject.seen == *seen) {
-            Some(_) if card.standing.is_none() => {}
-            Some(subject) => match at(subject) {
-                Some(standing) => _ = stood.insert(*number, summary(card, &standing)),
-                None => stale.push(*number),
-            },
+        let known = kept.subjects.get(number).filter(|subject| subject.seen == *seen);
+        match known.and_then(|subject| subject.kept.as_ref()?.at(card, as_of.seconds())) {
+            Some(standing) => _ = stood.insert(*number, summary(card, &standing)),
+            None if known.is_some() && card.standing.is_none() => {}
             None => stale.push(*number),
         }
     }
@@ -140,7 +137,6 @@ fn told(
         weights,
         scale: card.scale.max,
         subjects: scores,
-        without_time: None,
         untimed: BTreeSet::new(),
     };
     let officials = card.standing.is_some().then_some(officials);

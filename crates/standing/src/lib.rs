@@ -9,7 +9,7 @@
 //!
 //! | of | where |
 //! |---|---|
-//! | a subject over time | [`rolling`] means, [`decay`] by age, the [`verdict`] of a moment |
+//! | a subject over time | [`rolling`] means, [`decay`] by age |
 //! | what may be acted on | [`review`] of swings, [`tiers`] and the security [`gate`], [`confidence`], [`certification`] over time |
 //! | many subjects | [`shares`] that sum to 1 below a cap |
 //! | all of it, under the section `[standing]` of a card | [`stand`] |
@@ -34,4 +34,3 @@ pub mod rolling;
 pub mod shares;
 pub mod stand;
 pub mod tiers;
-pub mod verdict;

@@ -143,7 +143,7 @@ impl Event {
 
 /// The scores of one subject: the official one, and one that may be held. A value of plain parts: what is written out
 /// and read back goes on as if nothing had happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct History {
     /// The party that operates the subject: never its reviewer.
     pub operator: String,
@@ -209,16 +209,8 @@ pub struct Past {
 
 impl History {
     /// Returns a subject without scores.
-    pub const fn new(operator: String) -> Self {
-        Self {
-            operator,
-            canonical: None,
-            held: None,
-            expired: None,
-            lows: VecDeque::new(),
-            highs: VecDeque::new(),
-            latest_seconds: None,
-        }
+    pub fn new(operator: String) -> Self {
+        Self { operator, ..Self::default() }
     }
 
     /// Returns the score that gates and tiers see: the official one, or the lowest held against it if that is lower.

@@ -181,43 +181,5 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
     list
 }
 
-/// Returns the four tiers of the trust score, with our own numbers where the document gives none: each asks for the
-/// mandatory dimensions of those below it too, with its own floor.
-pub fn trust_tiers() -> Vec<TierRule> {
-    const MANDATORY: [&str; 10] = [
-        "accuracy", "safety", "reliability", "security", "scopeHonesty", "selfAudit", "runtimeCompliance",
-        "latency", "evalRigor", "bond",
-    ];
-    let billionths = |hundredths: i64| hundredths * 10_000_000;
-    let rule = |name: &str, points, [coverage, floor, security, confidence]: [i64; 4], mandatory: usize| {
-        let floors = MANDATORY.iter().take(mandatory).map(|key| {
-            let floor = if *key == "security" { floor.max(security) } else { floor };
-            (String::from(*key), billionths(floor))
-        });
-        let (coverage, confidence) = (billionths(coverage), billionths(confidence));
-        TierRule {
-            name: name.into(),
-            points,
-            coverage,
-            floors: floors.collect(),
-            confidence,
-            ..TierRule::default()
-        }
-    };
-    let tried = |rule, evaluations, distinct_days, independent_runners, days: i64| TierRule {
-        evaluations,
-        distinct_days,
-        independent_runners,
-        newest_batch_seconds: Some(days * DAY_SECONDS),
-        ..rule
-    };
-    alloc::vec![
-        tried(rule("bronze", 400, [40, 30, 0, 30], 2), 5, 1, 0, 180),
-        tried(rule("silver", 600, [60, 40, 50, 50], 4), 20, 3, 1, 120),
-        tried(rule("gold", 750, [75, 50, 65, 65], 7), 50, 10, 2, 90),
-        tried(rule("platinum", 900, [90, 60, 80, 80], 10), 100, 30, 3, 90),
-    ]
-}
-
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,7 @@ use crate::look_alikes::LookAlikes;
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 use fact::RankedFact;
-use official::{Official, WithoutTime};
+use official::Official;
 
 /// The basis of a leaderboard of official scores.
 pub const OFFICIAL: &str = "official";
@@ -156,8 +156,6 @@ pub struct Leaderboard {
     /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
     /// not, or if the mean was asked for.
     pub without_official: Option<String>,
-    /// The items that official scores leave out for want of a time, where others have one; null if all have one.
-    pub without_time: Option<WithoutTime>,
     /// The number of subjects that have a rank.
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.

@@ -6,7 +6,7 @@ use crate::answers::notes::in_force;
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
 use crate::look_alikes;
-use crate::standing::notes::without_time;
+use crate::standing::notes::UNTIMED;
 use crate::text::{Tone, count, list, named, short};
 
 /// The note on a census.
@@ -68,11 +68,6 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
     };
     lines.push((Tone::Plain, text));
     lines.extend(board.weights.as_ref().map(|weights| (Tone::Care, in_force(weights))));
-    lines.extend(
-        board.without_time.as_ref().map(|it| {
-            (Tone::Care, without_time(it.items as usize, it.first.iter().map(|it| it.id.as_str())))
-        }),
-    );
     let held = board.rows.iter().filter(|row| row.official.as_ref().is_some_and(|it| it.under_review));
     let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
     lines
@@ -166,7 +161,7 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
         (UnrankedReason::NothingCounts, "none of its items counts"),
         (UnrankedReason::TooFewTasks, "it has too few tasks"),
         (UnrankedReason::NoOfficialScore, "it has no official score at this moment"),
-        (UnrankedReason::WithoutTime, "items of it have no time"),
+        (UnrankedReason::WithoutTime, UNTIMED),
     ];
     reasons.into_iter().filter_map(|(why, text)| {
         let all = board.unranked.iter().flatten().filter(|it| it.why == why);

@@ -10,10 +10,8 @@ use super::method::Page;
 use super::{Leaderboard, LeaderboardRow, OFFICIAL, UnrankedSubject};
 use crate::answers::basis::Estimate;
 use crate::answers::leaderboard::officials::{OfficialScore, Officials};
-use crate::answers::standing::without_time;
 use crate::answers::{BridgeStep, UnrankedReason, share};
 use crate::estimate::Writing;
-use crate::rows::Rows;
 
 /// The reason not to rank a selection of items by official scores.
 const OF_A_PART: &str = "an official score is of all items, and these are selected ones";
@@ -72,41 +70,6 @@ pub struct BridgeLevel {
     pub points: f64,
 }
 
-/// The items without a time for which their subjects have no official score, as the scorecard follows time or order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct WithoutTime {
-    /// The number of items.
-    #[cfg_attr(feature = "schema", schema(minimum = 1))]
-    pub items: u64,
-    /// The first of them, at most ten.
-    #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 10))]
-    pub first: Vec<UntimedItem>,
-}
-
-/// An item without a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct UntimedItem {
-    /// The subject.
-    pub subject: String,
-    /// The id of the item.
-    pub id: String,
-}
-
-impl WithoutTime {
-    /// Returns the items at these places; none without a place.
-    pub(super) fn of(rows: &Rows, places: &[usize]) -> Option<Self> {
-        const NAMED: usize = 10;
-        let item =
-            |(subject, id): (&str, &str)| UntimedItem { subject: subject.to_owned(), id: id.to_owned() };
-        let first: Vec<UntimedItem> = without_time(rows, places).take(NAMED).map(item).collect();
-        (!first.is_empty()).then_some(Self { items: places.len() as u64, first })
-    }
-}
-
 /// Replaces the ranks of `board`, which are by the means of runs, by those of official scores, and keeps a page of them.
 /// `board` has every subject that has a mean; a subject needs `tasks_min` tasks for a rank.
 pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, tasks_min: usize, page: Page) {
@@ -126,21 +89,11 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
             }
             Some(_) => {}
             None if unranked.contains_key(subject) => {}
-            None => {
-                let why = match officials.untimed.contains(subject) {
-                    true => UnrankedReason::WithoutTime,
-                    false => UnrankedReason::NoOfficialScore,
-                };
-                unranked.extend([without_official(subject, mean.as_ref(), why)]);
-            }
+            None => unranked.extend([without_official(subject, mean.as_ref(), officials)]),
         }
     }
     // What is left has items, but none up to the moment.
-    unranked.extend(
-        means
-            .iter()
-            .map(|(subject, mean)| without_official(subject, Some(mean), UnrankedReason::NoOfficialScore)),
-    );
+    unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean), officials)));
     let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
     let ranked = ranks(&order).into_iter().flatten().zip(found);
     let mut rows: Vec<LeaderboardRow> = ranked
@@ -154,7 +107,6 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
     board.by = String::from(OFFICIAL);
     board.as_of = officials.as_of.map(|as_of| as_of.to_string());
     board.weights.clone_from(&officials.weights);
-    board.without_time.clone_from(&officials.without_time);
     board.ranked = rows.len() as u64;
     board.rows = rows.into_iter().skip(page.skip).take(page.limit).collect();
     board.unranked = Some(unranked.into_values().collect());
@@ -163,9 +115,11 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
 fn without_official(
     subject: &str,
     mean: Option<&LeaderboardRow>,
-    why: UnrankedReason,
+    officials: &Officials,
 ) -> (String, UnrankedSubject) {
     let tasks = mean.map_or(0, |row| row.tasks);
+    let is_untimed = officials.untimed.contains(subject);
+    let why = if is_untimed { UnrankedReason::WithoutTime } else { UnrankedReason::NoOfficialScore };
     (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why })
 }
 

@@ -10,7 +10,7 @@ use karat_standing::stand::{Interval, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
-use super::official::{BridgeLevel, WithoutTime};
+use super::official::BridgeLevel;
 use crate::answers::basis::Estimate;
 use crate::answers::standing::{official_points, without_time};
 use crate::answers::weights::WeightsInForce;
@@ -31,9 +31,7 @@ pub struct Officials {
     pub scale: u32,
     /// The subjects that have items up to the moment, by name.
     pub subjects: Vec<(String, Option<OfficialScore>)>,
-    /// The items without a time for which their subjects have no score; none without such an item.
-    pub without_time: Option<WithoutTime>,
-    /// Those subjects.
+    /// The subjects that have no score because items of them have no time.
     pub untimed: BTreeSet<String>,
 }
 
@@ -74,7 +72,6 @@ impl Officials {
             weights: WeightsInForce::of(&standings.overrides),
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
-            without_time: WithoutTime::of(rows, &standings.without_time),
             untimed: without_time(rows, &standings.without_time).map(|(name, _)| name.to_owned()).collect(),
         })
     }

@@ -202,17 +202,34 @@ fn gates_on_official_scores_name_the_items_that_no_score_has() {
         item["time"] = json!(time);
         item
     };
-    for (other, words) in
-        [(Some("2036-05-01T00:00:00Z"), "30 items after 2026-06-01"), (None, "30 items without a time")]
-    {
+    let last = "last.toml";
+    folder.write(
+        last,
+        "schema = \"karat/scorecard/1\"\nid = \"last\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n\
+         scale = { max = 100 }\nfacts = { solved = { min = 0, max = 1 } }\ndimension = [{ key = \"solved\", weight = 1 }]\n\
+         standing = { score = \"window\", window = { tasks = 50 } }\n",
+    );
+    // Under a card that follows order a subject of both sorts has no score; under one that does not all of it counts.
+    for (card, other, words, status) in [
+        ("run", Some("2036-05-01T00:00:00Z"), "30 items after 2026-06-01", 0),
+        (last, Some("2036-05-01T00:00:00Z"), "30 items after 2026-06-01", 0),
+        ("run", None, "25", 10),
+        (last, None, "no official score", 1),
+    ] {
         let time = |task: u32| if task < 10 { Some("2026-05-01T00:00:00Z") } else { other };
         folder.write("r.jsonl", &lines((0..40).map(|task| item(task, time(task)))));
         for arguments in [&["leaderboard"][..], &["standing"]] {
-            let more = ["-c", "run", "--as-of", "2026-06-01T00:00:00Z", "--fail-under", "60", "r.jsonl"];
+            let more = ["-c", card, "--as-of", "2026-06-01T00:00:00Z", "--fail-under", "60", "r.jsonl"];
             let found = folder.karat(&[arguments, &more].concat());
-            assert!(found.stderr.contains(words), "{arguments:?} {}", found.stderr);
+            assert!(found.stderr.contains(words), "{card} {arguments:?} {}", found.stderr);
+            // Nothing to compare does not pass.
+            let expected = if status == 1 && arguments[0] == "standing" { 12 } else { status };
+            assert_eq!(found.status, expected, "{card} {arguments:?} {}", found.stderr);
         }
-        folder.write("karat.toml", "card = \"run\"\ninputs = [\"r.jsonl\"]\nas_of = \"2026-06-01T00:00:00Z\"\n[gate]\nfail_under = 60\n[gate.standing]\nfail_under = 60\n");
+        if other.is_none() {
+            continue;
+        }
+        folder.write("karat.toml", &format!("card = \"{card}\"\ninputs = [\"r.jsonl\"]\nas_of = \"2026-06-01T00:00:00Z\"\n[gate]\nfail_under = 60\n[gate.standing]\nfail_under = 60\n"));
         let found = folder.karat(&["check", "--format", "json"]);
         let answer: Value = serde_json::from_str(&found.stdout).unwrap();
         let notes: Vec<&str> = answer["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();

@@ -117,37 +117,37 @@ dimension = [{ key = "solved", weight = 1 }]
 standing = { score = "window", window = WINDOW }
 "#;
 
+/// A card whose window is by number follows order; a plain one does not, and has the mean over tasks. No number is of a part.
 #[test]
-fn items_without_a_time_are_left_out_by_name_at_every_door() {
+fn items_without_a_time_count_or_their_subject_has_no_score_at_any_door() {
     let folder = Folder::new();
-    folder.write("card.toml", &CARD.replace("WINDOW", "{ tasks = 100 }"));
-    let some = "id,subject,time,solved\na1,ant,2026-01-01T00:00:00Z,0.2\na2,ant,,1\nb1,bee,2026-01-02T00:00:00Z,0.4\nb2,bee,,0.4\n";
+    let some = "id,subject,time,solved\na1,ant,2026-01-01T00:00:00Z,0.2\na2,ant,,1\nb1,bee,2026-01-02T00:00:00Z,0.4\n";
     let all = some.replace(",,", ",2026-01-01T00:00:00Z,");
     let none = some.replace("2026-01-01T00:00:00Z", "").replace("2026-01-02T00:00:00Z", "");
-    for (table, left_out, ant) in [(some, Some(2), 0.2), (&all, None, 0.6), (&none, None, 0.6)] {
-        folder.write("runs.csv", table);
-        let json = folder.karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--json"]).stdout;
-        let found: Value = serde_json::from_str(&json).unwrap();
-        let board = &found["leaderboards"][0];
-        assert_eq!(board["by"], "official", "{board}");
-        assert_eq!(board["without_time"]["items"].as_u64(), left_out, "{board}");
-        let of_ant = board["rows"].as_array().unwrap().iter().find(|row| row["subject"] == "ant").unwrap();
-        assert_eq!(of_ant["official"]["points"], ant);
-        let shown =
-            folder.karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--table", "--html", "page.html"]);
-        let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-        let standing = folder
-            .karat(&["standing", "-c", "card.toml", "runs.csv", "--table", "--as-of", "2026-02-01T00:00:00Z"])
-            .stdout;
-        for door in [&shown.stdout, &page, &standing] {
-            assert_eq!(door.contains("left out for want of a time"), left_out.is_some(), "{door}");
-        }
-        if left_out.is_some() {
-            assert_eq!(
-                board["without_time"]["first"][0],
-                serde_json::json!({ "subject": "ant", "id": "a2" })
-            );
-            assert!(shown.stdout.contains("2 items, `a2`, `b2`"), "{}", shown.stdout);
+    for window in ["{ tasks = 100 }", "{}"] {
+        folder.write("card.toml", &CARD.replace("WINDOW", window));
+        for (table, is_mixed) in [(some, true), (&all, false), (&none, false)] {
+            folder.write("runs.csv", table);
+            let json = folder.karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--json"]).stdout;
+            let found: Value = serde_json::from_str(&json).unwrap();
+            let board = &found["leaderboards"][0];
+            assert_eq!(board["by"], "official", "{board}");
+            let shown = folder
+                .karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--table", "--html", "page.html"]);
+            let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+            let standing =
+                ["standing", "-c", "card.toml", "runs.csv", "--table", "--as-of", "2026-02-01T00:00:00Z"];
+            let standing = folder.karat(&standing).stdout;
+            let is_spoilt = is_mixed && window != "{}";
+            for door in [&shown.stdout, &page, &standing] {
+                let text = door.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert_eq!(text.contains("items of it have no time"), is_spoilt, "{door}");
+            }
+            let of_ant = board["rows"].as_array().unwrap().iter().find(|row| row["subject"] == "ant");
+            match of_ant {
+                Some(row) => assert_eq!((&row["official"]["points"], is_spoilt), (&0.6.into(), false)),
+                None => assert_eq!((&board["unranked"][0]["why"], is_spoilt), (&"without-time".into(), true)),
+            }
         }
     }
 }

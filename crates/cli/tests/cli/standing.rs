@@ -75,7 +75,7 @@ fn a_line_says_all_that_it_takes_to_compute_it_again() {
     let ibis = found.iter().find(|line| line["subject"] == "ibis").unwrap();
     assert_eq!(ibis["schema"], "karat/standing/2");
     assert_eq!(ibis["as_of"], MOMENT);
-    assert_eq!((&ibis["points"], &ibis["gating_points"]), (&json!(586), &json!(586)));
+    assert_eq!((&ibis["points"], &ibis["gating_points"]), (&json!(573), &json!(573)));
     assert_eq!(ibis["review"]["held"]["points"], 925);
     assert_eq!(ibis["review"]["refusals"][0]["line"], 4);
     let digest = karat_core::facts::Digest::of(&fs::read(root().join(EVENTS)).unwrap());
@@ -95,13 +95,24 @@ fn a_line_says_all_that_it_takes_to_compute_it_again() {
 #[test]
 fn a_decision_lets_a_held_score_pass() {
     let folder = Folder::new();
-    let decision = json!({
-        "event": "decided", "subject": "ibis", "time": "2026-03-09T10:00:00Z", "reviewer": "board",
-        "verdict": "approve", "reason": "seen again on new tickets",
-    });
-    folder.write("events.jsonl", &decision.to_string());
+    let held = lines(&standing(&["-s", "ibis", AGENTS]))[0]["review"]["held"].clone();
     let path = folder.path().join("events.jsonl");
-    let found = lines(&standing(&["--events", path.to_str().unwrap(), "-s", "ibis", AGENTS]));
+    let decided = |seen: Value| {
+        let mut decision = json!({
+            "event": "decided", "subject": "ibis", "time": "2026-03-09T10:00:00Z", "reviewer": "board",
+            "verdict": "approve", "reason": "seen again on new tickets",
+        });
+        decision["seen"] = seen;
+        folder.write("events.jsonl", &decision.to_string());
+        lines(&standing(&["--events", path.to_str().unwrap(), "-s", "ibis", AGENTS]))
+    };
+    let other = karat_core::facts::Digest::of(b"another score").to_string();
+    for (seen, why) in [(Value::Null, "does not say which score"), (json!(other), "another score waits")] {
+        let review = decided(seen)[0]["review"].clone();
+        assert_eq!((&review["held"], &review["refusals"][0]["line"]), (&held, &json!(1)));
+        assert!(review["refusals"][0]["reason"].as_str().unwrap().contains(why), "{review}");
+    }
+    let found = decided(held["digest"].clone());
     assert_eq!((&found[0]["points"], &found[0]["tier"]["held"]), (&json!(925), &json!("silver")));
     let states: Vec<&str> = found[0]["review"]["transitions"]
         .as_array()

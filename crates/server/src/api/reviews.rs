@@ -3,7 +3,7 @@
 
 use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
-use karat::answers::review::{HeldScore, PendingReview, Review, ReviewDecision};
+use karat::answers::review::{HeldScore, PendingReview, Review};
 use karat::standing::written;
 
 use super::answer as response;
@@ -23,7 +23,7 @@ pub struct QueueParams {
 }
 
 /// A decision or another event, and the person behind it.
-#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewRequest {
     /// The scorecard under which it counts, `id@version`.
@@ -106,16 +106,19 @@ pub(crate) async fn queue(
     Params(params): Params<QueueParams>,
 ) -> Answer {
     caller.may(&Act::ReadReviews)?;
-    let reviews = waiting(&app, params.card.as_deref()).await?;
+    let (reviews, _) = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
-/// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
-pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
+/// Returns the scores that wait for a decision now, under one scorecard or all, and which of all scorecards cannot be answered for.
+pub async fn waiting(
+    app: &Arc<App>,
+    card: Option<&str>,
+) -> Result<(Vec<PendingReview>, Vec<String>), Problem> {
     let pools = match card {
         Some(card) => vec![app.memory.cards().find_used(card)?],
         None => {
-            let has_reviews = |pool: &&Arc<crate::cards::ScorerPool>| {
+            let has_reviews = |pool: &&Arc<ScorerPool>| {
                 pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
             };
             app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
@@ -123,14 +126,18 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
     };
     let size = size_at(app, None).await?;
     let as_of = app.moment();
-    let mut reviews = Vec::new();
+    let (mut reviews, mut problems) = (Vec::new(), Vec::new());
     for pool in pools {
         rules(&pool)?;
         let all = match all_subjects(app, &pool, as_of, size).await {
             Ok(all) => all,
             // The card has scored nothing yet.
             Err(problem) if problem.code == Code::NotFound => continue,
-            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
+            // It does not hide the others.
+            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => {
+                problems.push(format!("`{}`: {}", pool.name(), problem.detail));
+                continue;
+            }
             Err(problem) => return Err(problem),
         };
         let subjects = all.officials.iter().flat_map(|officials| &officials.subjects);
@@ -146,7 +153,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
             Some(PendingReview { card: pool.name(), subject: standing.subject, review })
         }));
     }
-    Ok(reviews)
+    Ok((reviews, problems))
 }
 
 /// Decides on the proposed score, or reports another event. The reviewer is the name of the key, the time that of the
@@ -164,11 +171,17 @@ pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
 
 /// Returns the score of a subject that waits for a decision now, by the clock.
 pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<HeldScore>, Problem> {
-    let pool = app.memory.cards().find_used(card)?;
     let size = size_at(app, None).await?;
-    let question = Question::new(pool, vec![subject.to_owned()], app.clock.now(), size);
-    let standing = answer(app, question).await?.subjects.into_iter().next();
-    Ok(standing.and_then(|standing| standing.review?.held))
+    let pool = app.memory.cards().find_used(card)?;
+    let (review, _) =
+        review(app, Question::new(pool, vec![subject.to_owned()], app.clock.now(), size)).await?;
+    Ok(review.and_then(|review| review.held))
+}
+
+/// Returns the review of the one subject of a question, and the number of lines of events that count.
+async fn review(app: &Arc<App>, question: Question) -> Result<(Option<Review>, usize), Problem> {
+    let found = answer(app, question).await?;
+    Ok((found.subjects.into_iter().next().and_then(|standing| standing.review), found.events))
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
@@ -186,88 +199,48 @@ pub async fn keep(
     }
     // Between the question and the entry in the log no other decision may come.
     let _turn = app.reviews_turn.lock().await;
-    let subjects = || vec![request.subject.clone()];
     let mut now = app.clock.now();
-    let line = loop {
-        let line = line(&request, reviewer, now)?;
-        let size = size_at(app, None).await?;
-        let question = Question::new(Arc::clone(&pool), subjects(), now, size);
-        let standings = answer(app, Question { proposed: Some(line.clone()), ..question }).await?;
-        let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-        if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
-            return Err(Problem::new(Code::Conflict, why));
-        }
-        // What is entered into the log in one second has no order there, so a decision waits for a second without another.
-        let is_young = review.is_some_and(|review| is_decision && !is_alone(&review, reviewer, now));
-        let waited = now.seconds();
-        if is_young {
-            let rest = now.milliseconds.rem_euclid(1000).abs_diff(1000);
-            tokio::time::sleep(std::time::Duration::from_millis(rest)).await;
-            now = app.clock.now();
-        }
-        // A clock that is stopped has but one second.
-        if !is_young || now.seconds() == waited {
-            break line;
-        }
-    };
+    // More may still be entered in the second of the score, so a decision comes after it.
+    if is_decision
+        && let Some(held) = held(app, &request.card, &request.subject).await?
+        && held.time == written(now.seconds())
+    {
+        let rest = std::time::Duration::from_millis(now.milliseconds.rem_euclid(1000).abs_diff(1000));
+        tokio::time::sleep(rest).await;
+        now = app.clock.now();
+    }
+    let line = line(&request, reviewer, now)?;
+    let question = |size| Question::new(Arc::clone(&pool), vec![request.subject.clone()], now, size);
+    let proposed = Question { proposed: Some(line.clone()), ..question(size_at(app, None).await?) };
+    let (proposed, place) = review(app, proposed).await?;
+    let refusals = proposed.map_or_else(Vec::new, |review| review.refusals);
+    if let Some(refusal) = refusals.iter().find(|it| it.line == Some(place as u64)) {
+        return Err(Problem::new(Code::Conflict, refusal.reason.clone()));
+    }
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
     let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
     let position = accepted.first().map(|it| it.position);
-    let size = position.map_or(0, |position| position + 1);
-    let standings = answer(app, Question::new(Arc::clone(&pool), subjects(), now, size)).await?;
-    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
-    if is_decision && review.as_ref().is_some_and(|review| decided(review, reviewer, now).is_none()) {
-        let why = "another score came while the decision was on its way, and waits now; look at that one";
-        return Err(Problem::new(Code::Conflict, why));
+    let (review, _) = review(app, question(position.map_or(0, |position| position + 1))).await?;
+    if review.as_ref().is_some_and(|review| review.refusals.len() > refusals.len()) {
+        return Err(Problem::new(
+            Code::Conflict,
+            "another score came meanwhile, and waits now; look at that one",
+        ));
     }
     Ok((position, review))
 }
 
-/// Returns the second of the score that this decision is on, and the decisions on it; none if it is on no score.
-fn decided<'r>(
-    review: &'r Review,
-    reviewer: &str,
-    now: Timestamp,
-) -> Option<(&'r str, &'r [ReviewDecision])> {
-    let held = review.held.iter().map(|held| (held.time.as_str(), held.approvals.as_slice()));
-    let decided = review.transitions.iter().map(|line| (line.scored.as_str(), line.decisions.as_slice()));
-    let now = written(now.seconds());
-    let is_it = |it: &ReviewDecision| it.reviewer == reviewer && it.time == now;
-    held.chain(decided).find(|(_, decisions)| decisions.iter().any(is_it))
-}
-
-/// Returns true if neither the score that is decided on nor another decision on it is of the second of the decision.
-fn is_alone(review: &Review, reviewer: &str, now: Timestamp) -> bool {
-    let second = written(now.seconds());
-    decided(review, reviewer, now).is_none_or(|(scored, decisions)| {
-        scored != second && decisions.iter().filter(|it| it.time == second).count() == 1
-    })
-}
-
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
-    let mut put = |name: &str, text: String| {
-        if let Some(line) = line.as_object_mut() {
-            line.insert(name.to_owned(), Value::String(text));
-        }
-    };
-    if !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran) {
-        put("time", now.to_string());
-    }
-    if request.event == ReviewEvent::Decided {
-        put("reviewer", reviewer.to_owned());
+    let is_timed = !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran);
+    let time = is_timed.then(|| ("time", now.to_string()));
+    let reviewer = (request.event == ReviewEvent::Decided).then(|| ("reviewer", reviewer.to_owned()));
+    for (name, text) in time.into_iter().chain(reviewer) {
+        line.as_object_mut().and_then(|line| line.insert(name.to_owned(), text.into()));
     }
     let text = canonical_json(&line);
-    match karat::standing::events::read("$", &text) {
-        Ok(_) => Ok(text),
-        Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
-    }
-}
-
-/// Returns the reason why the decision in that line of events changes nothing.
-fn refusal(review: &Review, line: usize) -> Option<String> {
-    let proposed = review.refusals.iter().find(|it| it.line == Some(line as u64))?;
-    Some(proposed.reason.clone())
+    let read = karat::standing::events::read("$", &text);
+    read.map(|_| text).map_err(|failure| Problem::of_error(Code::BadRequest, &failure))
 }

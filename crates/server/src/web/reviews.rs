@@ -7,7 +7,7 @@ use karat::answers::review::PendingReview;
 use super::arena::signed;
 use super::items;
 use super::layout::*;
-use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
+use crate::api::reviews::{ReviewRequest, keep, waiting};
 use crate::prelude::*;
 
 /// The explanation at the top of the page.
@@ -15,23 +15,7 @@ const LEAD: &str = "A score that swings too far is held until reviewers who do n
 
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadReviews)?;
-    let cards: Vec<String> = {
-        let has_reviews = |pool: &&Arc<ScorerPool>| {
-            pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
-        };
-        app.memory.cards().iter().filter(has_reviews).map(|pool| pool.name()).collect()
-    };
-    let (mut held, mut problems) = (Vec::new(), Vec::new());
-    for card in cards {
-        match waiting(&app, Some(&card)).await {
-            Ok(found) => held.extend(found),
-            // A scorecard that cannot be answered for does not hide the others.
-            Err(problem) if problem.code == Code::Unanswerable => {
-                problems.push(format!("`{card}`: {}", problem.detail))
-            }
-            Err(problem) => return Err(problem),
-        }
-    }
+    let (held, problems) = waiting(&app, None).await?;
     let sheet = Sheet { title: "Reviews", part: "/reviews", caller: Some(&caller) };
     Ok(sheet.answer(html! {
         (heading(&[], "Reviews", LEAD))
@@ -84,29 +68,17 @@ pub async fn decide(Post { app, caller, body }: Post) -> Answer {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
         given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))
     };
-    let verdict = match field("verdict")?.as_str() {
-        "approve" => ReviewVerdict::Approve,
-        "reject" => ReviewVerdict::Reject,
-        other => {
-            let found = other.escape_debug();
-            return Err(Problem::parameter(
-                "verdict",
-                format!("found `{found}`, expected approve or reject"),
-            ));
-        }
-    };
+    let verdict = field("verdict")?;
+    let expected = || format!("found `{}`, expected approve or reject", verdict.escape_debug());
+    let verdict = ReviewVerdict::from_name(&verdict);
+    let verdict = verdict.ok_or_else(|| Problem::parameter("verdict", expected()))?;
     let request = ReviewRequest {
         card: field("card")?,
         subject: field("subject")?,
-        event: ReviewEvent::Decided,
         verdict: Some(verdict),
         reason: Some(field("reason")?),
         seen: Some(field("seen")?),
-        evidence: None,
-        incident: None,
-        operator: None,
-        id: None,
-        runner: None,
+        ..ReviewRequest::default()
     };
     keep(&app, request, &reviewer.name, &reviewer.id).await?;
     let mut response = Response::new(Body::empty());

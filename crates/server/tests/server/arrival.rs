@@ -178,6 +178,49 @@ fn an_exported_log_has_the_standing_of_the_server() {
     assert_eq!(of_files, of_server);
 }
 
+/// Under a card whose window holds everything neither arrival nor time decides: files of the same items give the same number, with
+/// those without a time, and tasks weigh alike.
+#[test]
+fn a_plain_card_gives_the_number_of_the_files() {
+    let (server, clock) = started();
+    let head = &CARD[..CARD.find("[standing]").unwrap()];
+    let plain =
+        format!("{}[standing]\nscore = \"window\"\nwindow = {{}}\n", head.replace("\"agent\"", "\"plain\""));
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", &plain).is(201);
+    let rows = [("1", "easy", None, 0.9), ("2", "easy", Some(-DAY), 0.5), ("3", "hard", None, 0.1)];
+    let items = rows.map(|(id, task, time, quality)| {
+        let mut item = json!({"subject": "bee", "id": id, "task": task, "quality": quality});
+        if let Some(time) = time {
+            item["time"] = at(time).to_string().into();
+        }
+        item.to_string()
+    });
+    for item in &items {
+        server.send("card=plain", item).is(201);
+        clock.put(Timestamp::from_seconds(clock.now().seconds() + 60));
+    }
+    let board = server.get("/v1/leaderboards?card=plain@1.0.0&method=student").is(200).json();
+    assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 400, "{board}");
+    let found = server.get("/v1/standings/bee?card=plain@1.0.0");
+    assert_eq!((found.is(200).at("/points"), found.at("/score/exact")), (json!(400), json!("2/5")));
+
+    let card = Arc::new(CompiledCard::parse(&plain).unwrap());
+    let mut loader = Loader::new(Selection::default()).unwrap();
+    let engine = karat::Engine::new(Arc::clone(&card), karat::Options::default());
+    let mut engine = engine.unwrap();
+    for (at, item) in items.iter().enumerate() {
+        let record = engine.score(item.as_bytes()).unwrap();
+        let base = base(&record, Some(&card)).unwrap();
+        let place = Place { file: String::from("runs"), line: Some(at as u64), nth: 1, is_row: false };
+        loader.add_record(&record, &base, &place, None).unwrap();
+    }
+    let rows = loader.finish().unwrap();
+    let events = events::Events::default();
+    let items = items::items(&rows, card.card(), &events).unwrap();
+    let of_files = stand(card.card(), &items, &[], at(0).seconds(), None).unwrap();
+    assert_eq!((of_files.subjects[0].points, of_files.without_time.len()), (Some(400), 0));
+}
+
 #[test]
 fn what_has_not_happened_yet_is_refused_at_every_door() {
     let (server, _) = started();

@@ -561,14 +561,18 @@ fn a_decision_is_kept_under_the_name_of_its_key() {
         let selector = Selector::parse(&format!("input[name='{name}']")).unwrap();
         forms[0].select(&selector).next().unwrap().value().attr("value").unwrap().to_owned()
     };
-    let (card, subject) = (hidden("card"), hidden("subject"));
-    let send =
-        |form: &str| browse(&server, "POST", "/reviews", &[("origin", &origin), ("cookie", &cookie)], form);
-    send(&format!("card={card}&subject={subject}&verdict=reject&reason=")).is(400);
-    send(&format!("card={card}&subject={subject}&verdict=perhaps&reason=x")).is(400);
+    let (card, subject, seen) = (hidden("card"), hidden("subject"), hidden("seen"));
+    let send = |form: &str| {
+        let form = format!("card={card}&subject={subject}&{form}");
+        browse(&server, "POST", "/reviews", &[("origin", &origin), ("cookie", &cookie)], &form)
+    };
+    send(&format!("seen={seen}&verdict=reject&reason=")).is(400);
+    send(&format!("seen={seen}&verdict=perhaps&reason=x")).is(400);
+    send("verdict=reject&reason=x").is(400);
+    // Another score than the one of the form.
+    send(&format!("seen=sha256:{:064}&verdict=reject&reason=x", 0)).is(409);
     assert_eq!(all(&queue().parsed(), "form[action='/reviews']").len(), forms.len());
-    send(&format!("card={card}&subject={subject}&verdict=reject&reason=it+was+%3Cb%3Enot%3C%2Fb%3E+run"))
-        .is(303);
+    send(&format!("seen={seen}&verdict=reject&reason=it+was+%3Cb%3Enot%3C%2Fb%3E+run")).is(303);
     assert_eq!(all(&queue().parsed(), "form[action='/reviews']").len(), forms.len() - 1);
     let page = look(&server, &format!("/subjects/{subject}?card={card}"));
     check("the subject", page.is(200));

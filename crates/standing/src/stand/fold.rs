@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::series::{Look, Summary, View};
-use super::value::{Counts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
+use super::value::{Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
 use crate::review::{Basis, Candidate, Decision, Event, History, Refusal, Seen, Transition};
 use crate::tiers::tier;
@@ -20,7 +20,7 @@ use karat_core::scorecard::Standing;
 pub(super) const EVALUATION: &str = "evaluation";
 
 /// The state after what has happened so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Fold {
     pub subject: String,
     pub history: History,
@@ -35,8 +35,8 @@ pub(super) struct Fold {
     pub runner: String,
     /// The sums over the items: all that are known, then those behind the held and the official score, if they are fewer.
     pub evidence: Vec<Summary>,
-    /// The digest of the items since the official score.
-    pub digest: Digest,
+    /// The digest of the items since the official score; none before the first item.
+    pub digest: Option<Digest>,
     /// The moment of the last that happened; none before the first.
     pub at_seconds: Option<i64>,
 }
@@ -50,21 +50,8 @@ pub(super) struct Shown {
 
 impl Fold {
     pub(super) fn new(subject: &str, operator: Option<&str>) -> Self {
-        Self {
-            subject: subject.to_string(),
-            history: History::new(operator.unwrap_or_default().to_string()),
-            transitions: Vec::new(),
-            refusals: Vec::new(),
-            certificate: Certificate::default(),
-            changes: Vec::new(),
-            points: Vec::new(),
-            incidents: BTreeSet::new(),
-            is_on_hold: false,
-            runner: String::new(),
-            evidence: Vec::new(),
-            digest: Digest::of(subject.as_bytes()),
-            at_seconds: None,
-        }
+        let history = History::new(operator.unwrap_or_default().to_string());
+        Self { subject: subject.to_string(), history, ..Self::default() }
     }
 
     /// Returns the state without what has been told: points, transitions, changes.
@@ -90,6 +77,11 @@ impl Fold {
             has_incident: !self.incidents.is_empty(),
             is_on_hold: self.is_on_hold,
         }
+    }
+
+    /// Returns the digest of no items.
+    pub(super) fn digest_of_none(&self) -> Digest {
+        Digest::of(self.subject.as_bytes())
     }
 
     fn look(&self, view: View<'_>, basis: &Basis, at_seconds: i64) -> Look {
@@ -232,7 +224,7 @@ impl Fold {
                 && tier(&rules.tiers, &look.facts).reached == tiers,
             runner: self.runner.clone(),
             cause: cause.to_string(),
-            evidence: self.digest,
+            evidence: self.digest.unwrap_or_else(|| self.digest_of_none()),
             basis,
         };
         self.happen(view, Event::Scored(candidate), None);
@@ -261,7 +253,7 @@ impl Fold {
 
     pub(super) fn happen(&mut self, view: View<'_>, event: Event, place: Option<usize>) {
         let Some(rules) = &view.rules.review else { return };
-        let history = core::mem::replace(&mut self.history, History::new(String::new()));
+        let history = core::mem::take(&mut self.history);
         let (next, outcome) = history.next(rules, event);
         self.history = next;
         self.transitions.extend(outcome.transitions);
@@ -305,16 +297,9 @@ impl Fold {
             warm_up: known.and_then(|known| warm_up(rules, known, as_of_seconds)),
             operator: Some(self.history.operator.clone()).filter(|operator| !operator.is_empty()),
             subject: self.subject,
-            counts: Counts::default(),
-            window: Vec::new(),
-            items: Vec::new(),
-            span_seconds: None,
-            interval: None,
-            is_untimed: false,
             has_incident_gate,
             incidents: self.incidents.iter().cloned().collect(),
             is_on_hold: self.is_on_hold,
-            changes: Vec::new(),
             points: official,
             gating_points: look.facts.points,
             tier: (!rules.tiers.is_empty()).then_some(TierHeld {
@@ -335,8 +320,8 @@ impl Fold {
             gated: look.gated,
             dimensions: look.dimensions,
             facts: look.facts,
-            share: None,
             history: self.points,
+            ..SubjectStanding::default()
         }
     }
 }

@@ -8,11 +8,10 @@ use alloc::vec::Vec;
 use crate::overrides::OverrideEvent;
 use crate::review::Decision;
 use crate::shares::ShareError;
-use crate::verdict::VerdictError;
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Digest, Outcome};
-use karat_core::number::Score;
-use karat_core::scorecard::{LateTreatment, Scorecard, Standing, StandingScore};
+use karat_core::number::{BILLION, Score};
+use karat_core::scorecard::{Dimension, LateTreatment, Scorecard, Standing, StandingScore};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Treatment;
 
@@ -170,7 +169,7 @@ pub enum StandError {
         setting: &'static str,
     },
     /// An event is of a subject that no item is of.
-    #[error("there is no item of `{subject}`{}", crate::verdict::did_you_mean(.nearest.as_deref()))]
+    #[error("there is no item of `{subject}`{}", did_you_mean(.nearest.as_deref()))]
     UnknownSubject {
         /// The subject.
         subject: String,
@@ -185,13 +184,15 @@ pub enum StandError {
         /// The parties.
         operators: [String; 2],
     },
-    /// The readings of a subject have no mean.
-    #[error("`{subject}`: {error}")]
-    Verdict {
+    /// A reading is below 0 or above 1.
+    #[error("`{subject}`: `{key}` is {reading} billionths, expected 0 to {BILLION}", BILLION = BILLION)]
+    Reading {
         /// The subject.
         subject: String,
-        /// The reason.
-        error: VerdictError,
+        /// The dimension.
+        key: String,
+        /// Billionths, as given.
+        reading: i64,
     },
     /// The interval cannot be drawn so.
     #[error("there are no intervals: {0}")]
@@ -274,11 +275,34 @@ pub(super) fn order<'a>(
         errors.extend(needs_time.map(|setting| StandError::NeedsTime { setting }));
     }
     let known: Vec<&str> = items.iter().map(|item| item.subject).collect();
+    if rules.score == StandingScore::Latest {
+        errors.extend(ordered.subjects.iter().flat_map(|(subject, own)| wrong_readings(card, subject, own)));
+    }
     for (place, event) in events.iter().enumerate() {
         errors.extend(ordered.add(place, event, as_of_seconds, &known));
     }
     ordered.sort_events();
     if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+}
+
+/// Returns the readings of a subject that lie below 0 or above 1.
+fn wrong_readings(card: &Scorecard, subject: &str, own: &Subject<'_>) -> Vec<StandError> {
+    let counted = own.items.iter().filter(|item| item.is_counted);
+    let readings = counted.flat_map(|item| card.dimensions.iter().zip(&item.item.readings));
+    let wrong = readings.filter_map(|(dimension, reading)| match reading {
+        Reading::Measured { reading, .. } if !(0..=BILLION).contains(reading) => Some((dimension, *reading)),
+        _ => None,
+    });
+    let told = |(dimension, reading): (&Dimension, i64)| StandError::Reading {
+        subject: subject.to_string(),
+        key: dimension.key.clone(),
+        reading,
+    };
+    wrong.map(told).collect()
 }
 
 /// Returns each error once, in an order that does not depend on that of the items.
@@ -514,17 +538,8 @@ impl<'a> Ordered<'a> {
         });
         self.overrides.dedup_by(|(_, _, a), (_, _, b)| a == b);
         for own in self.subjects.values_mut() {
-            let key = |decision: &Decision| {
-                let is_approval = decision.verdict == crate::review::ReviewVerdict::Approve;
-                (
-                    decision.at_seconds,
-                    decision.reviewer.clone(),
-                    is_approval,
-                    decision.reason.clone(),
-                    decision.evidence.clone(),
-                )
-            };
-            own.decisions.sort_by_key(|(_, decision)| key(decision));
+            // Those of one second stay in the order in which they were written.
+            own.decisions.sort_by_key(|(_, decision)| decision.at_seconds);
             own.decisions.dedup_by(|(_, a), (_, b)| a == b);
             own.changes.sort();
             own.changes.dedup();

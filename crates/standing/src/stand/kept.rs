@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::fold::Fold;
 use super::input::{Counted, Event, Item, StandError, order};
-use super::replay::{Run, in_subject};
+use super::replay::Run;
 use super::series::{View, Weights};
 use super::value::SubjectStanding;
 use super::weights;
@@ -40,7 +40,7 @@ pub fn keep(
     let times = items.iter().filter_map(|item| item.time_seconds);
     let later = times.chain(events.iter().filter_map(Event::at_seconds)).filter(|at| *at > as_of_seconds);
     let next_seconds = later.min().filter(|_| !ordered.by_id);
-    let (mut kept, mut errors) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
     for (subject, own) in &ordered.subjects {
         let mut run = Run::new(view, subject, own, as_of_seconds);
         let moments = run.moments();
@@ -48,10 +48,6 @@ pub fn keep(
         // Without a past that counts, the last moment takes in all of it.
         let has_past = rules.review.is_some() || rules.certification.is_some();
         let taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
-        if let Err(wrong) = in_subject(subject, view.problems(own)) {
-            errors.extend(wrong);
-            continue;
-        }
         taken.for_each(|at| run.step(at));
         run.sum_up(as_of_seconds);
         // Later on, what arrives after this moment will have become known.
@@ -66,8 +62,7 @@ pub fn keep(
             until_seconds,
         });
     }
-    errors.dedup();
-    if errors.is_empty() { Ok(kept) } else { Err(errors) }
+    Ok(kept)
 }
 
 impl Kept {

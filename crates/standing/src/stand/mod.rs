@@ -73,7 +73,7 @@ pub fn stand(
     for (subject, own) in &ordered.subjects {
         match replay(view, as_of_seconds, interval, subject, own) {
             Ok(standing) => subjects.push(standing),
-            Err(wrong) => errors.extend(wrong),
+            Err(error) => errors.push(StandError::Interval(error)),
         }
     }
     if !errors.is_empty() {

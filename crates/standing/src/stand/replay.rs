@@ -7,10 +7,9 @@ use alloc::vec::Vec;
 
 use super::Interval;
 use super::fold::{EVALUATION, Fold};
-use super::input::{Change, Counted, StandError, Subject, is_plain};
+use super::input::{Change, Counted, Subject, is_plain};
 use super::series::{Series, View};
 use super::value::{Counts, SubjectStanding};
-use crate::verdict::VerdictError;
 use karat_core::facts::Digest;
 use karat_core::json::write_string;
 use karat_core::number::round_ratio;
@@ -27,8 +26,7 @@ pub(super) fn replay(
     interval: Option<Interval>,
     subject: &str,
     own: &Subject<'_>,
-) -> Result<SubjectStanding, Vec<StandError>> {
-    in_subject(subject, view.problems(own))?;
+) -> Result<SubjectStanding, StatisticsError> {
     let mut run = Run::new(view, subject, own, as_of_seconds);
     run.moments().into_iter().for_each(|at_seconds| run.step(at_seconds));
     run.sum_up(as_of_seconds);
@@ -41,8 +39,7 @@ pub(super) fn replay(
     };
     let span = |of: Option<&&Counted<'_>>| of.filter(|_| !own.is_untimed).map(|item| item.at_seconds);
     let interval = match interval {
-        Some(interval) => estimate(view.rules, &counted, interval)
-            .map_err(|error| alloc::vec![StandError::Interval(error)])?,
+        Some(interval) => estimate(view.rules, &counted, interval)?,
         None => None,
     };
     let mut items: Vec<&Counted<'_>> = own.items.iter().collect();
@@ -57,12 +54,6 @@ pub(super) fn replay(
         changes: own.changes.iter().map(|(at, change)| (*at, (*change).clone())).collect(),
         ..run.fold.read(view, as_of_seconds, ahead.as_ref())
     })
-}
-
-/// Returns the problems of a subject as errors.
-pub(super) fn in_subject(subject: &str, problems: Vec<VerdictError>) -> Result<(), Vec<StandError>> {
-    let told = |error| StandError::Verdict { subject: subject.to_string(), error };
-    if problems.is_empty() { Ok(()) } else { Err(problems.into_iter().map(told).collect()) }
 }
 
 /// The items and events of a subject, taken in moment by moment.
@@ -158,7 +149,7 @@ impl<'r, 'a> Run<'r, 'a> {
         self.series.take_in(at_seconds);
         let mut cause = (self.series.count > known).then_some(EVALUATION);
         if cause.is_some() && self.view.rules.review.is_some() {
-            self.fold.digest = self.evidence(known);
+            self.fold.digest = Some(self.evidence(known));
         }
         let fold = &mut self.fold;
         while let Some((_, change)) =
@@ -188,7 +179,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let fold = &self.fold;
         let is_official =
             fold.history.canonical.as_ref().is_none_or(|official| official.basis.items == known);
-        let before = if is_official { Digest::of(fold.subject.as_bytes()) } else { fold.digest };
+        let before = fold.digest.filter(|_| !is_official).unwrap_or_else(|| fold.digest_of_none());
         let mut new: Vec<_> = (known..self.series.count).filter_map(|at| self.series.entry(at)).collect();
         new.sort_by_key(|counted| counted.item.id);
         let mut lines = format!("{before}\n").into_bytes();

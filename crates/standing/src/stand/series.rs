@@ -8,15 +8,14 @@ use super::input::{Counted, Reading, Subject, is_plain};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
-use crate::decay::{DecayError, DecayRule, composite};
+use crate::decay::{DecayRule, decay_dimensions};
 use crate::gate::{self, GateFacts, Gated};
 use crate::ratio::Ratio;
 use crate::review::Basis;
 use crate::tiers::TierFacts;
-use crate::verdict::{Situation, VerdictError, VerdictRules, verdict};
 use karat_core::number::{BILLION, Decimal, MILLION, UNITS_PER_ONE, round_ratio};
 use karat_core::record::Published;
-use karat_core::scorecard::{Scorecard, Standing, StandingScore};
+use karat_core::scorecard::{Dimension, Scorecard, Standing, StandingScore};
 use karat_core::weights::OverrideUse;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -424,31 +423,6 @@ impl<'s, 'a> Series<'s, 'a> {
 }
 
 impl View<'_> {
-    /// Returns what keeps the items of a subject from having a score: the card, its weights, readings.
-    pub(super) fn problems(self, own: &Subject<'_>) -> Vec<VerdictError> {
-        if self.rules.score != StandingScore::Latest {
-            return Vec::new();
-        }
-        let of_weights =
-            |weights| verdict(self.card, weights, &Situation::default(), &VerdictRules::default());
-        let weights =
-            core::iter::once(None).chain(self.weights.0.iter().map(|(_, weights)| weights.as_ref()));
-        let mut problems: Vec<VerdictError> =
-            weights.filter_map(|weights| of_weights(weights).err()).flatten().collect();
-        for item in own.items.iter().filter(|item| item.is_counted) {
-            for (dimension, reading) in self.card.dimensions.iter().zip(&item.item.readings) {
-                match reading {
-                    Reading::Measured { reading, .. } if !(0..=BILLION).contains(reading) => {
-                        let (key, reading) = (dimension.key.clone(), *reading);
-                        problems.push(VerdictError::Decay(DecayError::Reading { key, reading }));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        problems
-    }
-
     /// Returns the score of the items at a moment.
     pub(super) fn look(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Look {
         let basis = Basis { has_incident: basis.has_incident || summary.has_incident_gate, ..*basis };
@@ -464,7 +438,7 @@ impl View<'_> {
                 let decayed = |rule: DecayRule| {
                     let measured = |part: &DimensionStanding| part.measured.zip(part.age_seconds);
                     let parts: Vec<_> = dimensions.iter().map(|part| (part.weight, measured(part))).collect();
-                    composite(rule, &parts)
+                    decay_dimensions(rule, &parts)
                 };
                 let (fresh, _) = decayed(never);
                 let (score, left) = decayed(self.rules.decay.unwrap_or(never));
@@ -502,7 +476,7 @@ impl View<'_> {
 
     fn dimensions(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Vec<DimensionStanding> {
         let weights = self.weights.after(basis.weights);
-        let part = |(at, (dimension, part)): (usize, (&karat_core::scorecard::Dimension, &Part))| {
+        let part = |(at, (dimension, part)): (usize, (&Dimension, &Part))| {
             let age = |newest: i64| at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
             DimensionStanding {
                 key: dimension.key.clone(),

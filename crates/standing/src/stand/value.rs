@@ -53,7 +53,7 @@ pub struct Shared {
 }
 
 /// The standing of one subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SubjectStanding {
     /// The subject.
     pub subject: String,

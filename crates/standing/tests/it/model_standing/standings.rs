@@ -5,9 +5,7 @@ use std::num::NonZeroU32;
 use karat_core::facts::Digest;
 use karat_core::number::{Decimal, Score};
 use karat_core::scorecard::WindowLimits;
-use karat_standing::decay::{
-    self, Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds, lost_points,
-};
+use karat_standing::decay::{self, DecayRule, DecayScope, Periods, lost_points};
 use karat_standing::gate::{GateFacts, SecurityGate, apply};
 use karat_standing::ratio::Ratio;
 use karat_standing::rolling::rolling_means;
@@ -15,7 +13,7 @@ use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
 use karat_standing::stand::{Interval, Item, stand};
-use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, trust_tiers};
+use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier};
 use serde_json::{Value, json};
 
 /// Reads a whole number of the wanted size.
@@ -105,47 +103,22 @@ pub fn decay_composite(given: &Value) -> Value {
 }
 
 pub fn decay_dimensions(given: &Value) -> Value {
-    let aged = list(&given["dimensions"], |dimension| Aged {
-        key: dimension["key"].as_str().unwrap().into(),
-        weight: Decimal::from_millionths(dimension["weight"].as_i64().unwrap()),
-        measured: dimension["reading"]
-            .as_i64()
-            .map(|reading| (reading, dimension["age_seconds"].as_i64().unwrap())),
+    let aged = list(&given["dimensions"], |dimension| {
+        let reading = dimension["reading"].as_i64();
+        let weight = Decimal::from_millionths(dimension["weight"].as_i64().unwrap());
+        (weight, reading.map(|reading| (reading, dimension["age_seconds"].as_i64().unwrap())))
     });
-    match decay::decay_dimensions(decay_rule(given), &aged) {
-        Ok(decayed) => json!({
-            "dimensions": decayed
-                .dimensions
-                .iter()
-                .map(|it| json!({
-                    "reading": it.reading,
-                    "points": it.points.map(|points| points.to_string()),
-                    "is_ahead": it.is_ahead,
-                }))
-                .collect::<Vec<_>>(),
-            "covered_weight": decayed.covered_weight.millionths(),
-            "composite": decayed.composite.map(|composite| composite.to_string()),
-        }),
-        Err(errors) => {
-            let mut problems: Vec<String> = errors.iter().map(problem).collect();
-            problems.sort();
-            json!({ "refused": problems })
-        }
-    }
-}
-
-fn problem(error: &DecayError) -> String {
-    match error {
-        DecayError::Reading { key, .. } => format!("reading {key}"),
-        DecayError::Weight { key, .. } => format!("weight {key}"),
-        DecayError::Twice(key) => format!("twice {key}"),
-        DecayError::TooFine { .. } => "too fine".into(),
-    }
-}
-
-pub fn batch_moment(given: &Value) -> Value {
-    let moments = list(&given["moments"], |moment| moment.as_i64().unwrap());
-    json!(anchor_seconds(&moments, positive(&given["batch"]).unwrap()))
+    let (composite, left) = decay::decay_dimensions(decay_rule(given), &aged);
+    json!({
+        "dimensions": left
+            .iter()
+            .map(|it| json!({
+                "reading": it.map(|(reading, _)| reading),
+                "points": it.map(|(_, points)| points.to_string()),
+            }))
+            .collect::<Vec<_>>(),
+        "composite": composite.map(|composite| composite.to_string()),
+    })
 }
 
 fn refused(errors: &[ShareError]) -> Value {
@@ -255,7 +228,13 @@ pub fn tier_of(given: &Value) -> Value {
 
 /// Applies the rules of the trust score, which are the engine's own.
 pub fn trust_tier(given: &Value) -> Value {
-    standing_of(&trust_tiers(), given)
+    let tiers = ["1.0.0", "1.1.0"].map(|version| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scorecards/trust/");
+        let text = std::fs::read_to_string(format!("{path}{version}.toml")).unwrap();
+        karat_checker::parse(&text, &|_| None).unwrap().standing.unwrap().tiers
+    });
+    assert_eq!(tiers[0], tiers[1]);
+    standing_of(&tiers[1], given)
 }
 
 pub fn gate(given: &Value) -> Value {
