@@ -56,7 +56,9 @@ impl Place {
 
 /// Returns the higher of two places.
 fn higher(one: Option<Place>, other: Option<Place>) -> Option<Place> {
-    one.into_iter().chain(other).reduce(|one, other| if other.height() > one.height() { other } else { one })
+    one.into_iter()
+        .chain(other)
+        .reduce(|one, other| if other.height() > one.height() * (1.0 + 1e-9) { other } else { one })
 }
 
 /// The steepest place of one formula in one of its inputs.
@@ -216,9 +218,12 @@ impl Search<'_, '_, '_> {
     /// Walks through the range of the moving input.
     fn walk(&mut self, mut point: Point<'_, '_>, sample: u64, gone: &[Symbol]) {
         gone.iter().for_each(|symbol| point.forget(*symbol));
-        // The middle first, then everything high, then low.
-        let part = [0.5, 1.0, 0.0].get(sample as usize).copied();
+        // The middle first, then everything high, then low; last everything high but small wholes.
+        let part = [0.5, 1.0, 0.0, 1.0].get(sample as usize).copied();
         part.into_iter().for_each(|part| point.spread(|_| part));
+        let wholes = self.reach.declared.card.facts.iter().filter_map(|fact| fact.max_fact).map(Symbol::Fact);
+        let wholes = wholes.filter(|whole| sample == 3 && self.reach.declared.is_integer(*whole));
+        wholes.for_each(|whole| point.set(whole, self.reach.anywhere(whole).number().low.max(1.0)));
         point.set(self.moving, point.limits(self.moving).high.min(1e12));
         point.fit();
         let limits = point.limits(self.moving);

@@ -7,7 +7,7 @@ use core::cell::Cell;
 
 use super::advice;
 use super::cliffs::points;
-use super::declared::limits;
+use super::declared::{formulas, limits};
 use super::direction::{Direction, Reaches};
 use super::findings::{Findings, Site, quoted};
 use super::points::{Cone, Hints, Point, span};
@@ -166,8 +166,8 @@ impl<'t, 'c> Trials<'t, 'c> {
         let gates = card.gates.iter().enumerate().filter(|(_, gate)| gate.cap.is_some());
         let gates = gates
             .map(|(at, gate)| (Site::GateWhen(at), &gate.name, &gate.span, Vec::from([&gate.when.expr])));
-        for (site, name, span, formulas) in rules.chain(gates) {
-            let facts = self.reported_in(&formulas);
+        for (site, name, span, parts) in rules.chain(gates) {
+            let facts = self.reported_in(&parts);
             if facts.is_empty() {
                 continue;
             }
@@ -212,7 +212,13 @@ impl<'t, 'c> Trials<'t, 'c> {
             );
             let help =
                 format!("measure it or have it judged, or let it move less: {less}, or keep it and say why");
-            let about: Vec<&str> = names.into_iter().chain([name.as_str()]).collect();
+            // A word about the same facts in a dimension counts for it.
+            let also = card
+                .dimensions
+                .iter()
+                .filter(|it| self.reported_in(&formulas(it)).iter().any(|at| facts.contains(at)))
+                .map(|it| it.key.as_str());
+            let about: Vec<&str> = names.into_iter().chain([name.as_str()]).chain(also).collect();
             findings.warn(Code::SelfReported, span.clone(), &about, message, "self-reported", &help);
         }
     }
@@ -260,7 +266,8 @@ impl<'t, 'c> Trials<'t, 'c> {
                 let lowest = scores.into_iter().flatten().reduce(f64::min);
                 gain = without.zip(lowest).map_or(gain, |(without, lowest)| gain.max(without - lowest));
             }
-            let Some(fact) = card.facts.get(at).filter(|_| gain > SMALL) else { continue };
+            let least = if asked.contains(&at) { SMALL } else { LARGE };
+            let Some(fact) = card.facts.get(at).filter(|_| gain > least + 1e-9) else { continue };
             let sites = Site::all(card).filter(|(site, formula)| {
                 !matches!(site, Site::Let(_)) && self.reaches.facts_of(&[&formula.expr]).contains(&at)
             });
