@@ -1,10 +1,10 @@
 //! A gate on the change from one subject to another: whether the second is worse by more than a margin.
 
 use karat_stats::StatisticsError;
-use karat_stats::compare::{Differences, GateChange, together};
+use karat_stats::compare::{Differences, GateChange};
 
 use super::Settings;
-use super::pair::Pair;
+use super::pair::{Pair, levels};
 use crate::rows::Rows;
 
 /// The gate that is asked for.
@@ -47,19 +47,25 @@ impl Gate {
         pairs: &[Pair],
         settings: &Settings,
     ) -> Vec<Result<GateFinding, StatisticsError>> {
-        let with_worst = |pair: &Pair| match pair.changes.lacking.is_empty() {
-            true => Ok(pair.measured.score.clone()),
-            false => pair.measured.with_lacking(rows, &pair.changes, 0),
-        };
-        let worst: Vec<_> = pairs.iter().map(with_worst).collect();
-        let chance = |it: &Differences| it.chance(self.margin).unwrap_or(1.0);
-        let levels = self.levels(pairs.iter().map(|pair| chance(&pair.measured.score)), settings);
-        let worst_levels = self.levels(worst.iter().map(|it| it.as_ref().map_or(1.0, chance)), settings);
-        let all = pairs.iter().zip(levels).zip(worst.into_iter().zip(worst_levels));
-        all.map(|((pair, level), (worst, worst_level))| {
-            let change = |it: &Differences, level| it.change(self.margin, level, settings.level);
+        let chances = |pair: &Pair| {
             let own = &pair.measured.score;
-            let (without, with) = (change(own, level)?, change(&worst?, worst_level)?);
+            let worst = match pair.changes.lacking.is_empty() {
+                true => own.clone(),
+                false => pair.measured.with_lacking(rows, &pair.changes, 0)?,
+            };
+            Ok((own.chance(self.margin)?, worst.chance(self.margin)?, worst))
+        };
+        let tests: Vec<Result<(f64, f64, Differences), StatisticsError>> = pairs.iter().map(chances).collect();
+        // The chances that it is not worse by the margin, for both sides.
+        let both_sides = |of: fn(&(f64, f64, Differences)) -> f64| {
+            levels(tests.iter().map(|test| test.as_ref().ok().map(|test| 2.0 * of(test))), settings.level)
+        };
+        let (levels, worst_levels) = (both_sides(|test| test.0), both_sides(|test| test.1));
+        let all = pairs.iter().zip(levels).zip(tests.into_iter().zip(worst_levels));
+        all.map(|((pair, level), (test, worst_level))| {
+            let change = |it: &Differences, level| it.change(self.margin, level, settings.level);
+            let (own, (_, _, worst)) = (&pair.measured.score, test?);
+            let (without, with) = (change(own, level)?, change(&worst, worst_level)?);
             let is_passed = self.passes(without) && self.passes(with);
             let is_settled = is_passed || !self.passes(without);
             let is_bound = self.is_strict && without != GateChange::Worse;
@@ -91,12 +97,6 @@ impl Gate {
             GateChange::NotWorse => true,
             GateChange::Open => !self.is_strict,
         }
-    }
-
-    /// Returns the confidence of each comparison, from the chances that it is not worse by the margin.
-    fn levels(self, chances: impl Iterator<Item = f64>, settings: &Settings) -> Vec<f64> {
-        let both_sides: Vec<f64> = chances.map(|chance| 2.0 * chance).collect();
-        together(&both_sides, settings.level).collect()
     }
 
     /// Returns the fewest results with which the gate lets the second pass, of at most `all`.

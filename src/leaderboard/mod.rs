@@ -261,7 +261,7 @@ fn estimates(
         }
         let found = Estimate::new(table, subject, settings.level)?;
         let own = cases.estimate(subject, settings.level)?;
-        Ok(Some(own.map_or(found, |own| Estimate { interval: own.interval, ..found })))
+        Ok(Some(own.map_or(found, |own| Estimate { interval: Some(own.interval), ..found })))
     };
     subjects.map(estimate).collect()
 }

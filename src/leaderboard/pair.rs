@@ -57,9 +57,8 @@ impl Pair {
         settings: &Settings,
     ) -> Vec<Result<Self, StatisticsError>> {
         let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
-        let p = measured.iter().map(|it| it.as_ref().map_or(Ok(1.0), |it| it.score.p()));
-        let p: Vec<f64> = p.map(|p| p.unwrap_or(1.0)).collect();
-        let compared = measured.into_iter().zip(together(&p, settings.level)).zip(pairs);
+        let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.p)), settings.level);
+        let compared = measured.into_iter().zip(levels).zip(pairs);
         compared.map(|((measured, level), pair)| measured?.pair(rows, *pair, level, pass, settings)).collect()
     }
 }
@@ -71,6 +70,8 @@ pub(super) struct Measured {
     cases: Vec<CaseResult>,
     /// The difference of the scores.
     pub score: Differences,
+    /// The chance of a difference as far from 0 if the true one is 0.
+    p: f64,
 }
 
 impl Measured {
@@ -87,7 +88,7 @@ impl Measured {
         let cases = cases.map(|it| CaseResult { subject: side(it.subject), ..it });
         let (results, cases): (Vec<_>, Vec<_>) = (results.collect(), cases.collect());
         let score = differences(rows, &results, &cases)?;
-        Ok(Self { score, results, cases })
+        Ok(Self { p: score.p()?, score, results, cases })
     }
 
     /// Returns the difference where each attempt that the second lacks is there: the first `returned` of them, those at the
@@ -156,6 +157,15 @@ impl Measured {
             measured: self,
         })
     }
+}
+
+/// Returns the confidence of each of several tests by its chance, all together at `level`; one that could not be made takes no
+/// part.
+pub(super) fn levels(p: impl Iterator<Item = Option<f64>>, level: f64) -> Vec<f64> {
+    let p: Vec<Option<f64>> = p.collect();
+    let made: Vec<f64> = p.iter().flatten().copied().collect();
+    let mut levels = together(&made, level);
+    p.iter().map(|p| p.and_then(|_| levels.next()).unwrap_or(level)).collect()
 }
 
 /// Returns the differences of results of two subjects, 0 and 1.

@@ -10,8 +10,10 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::proportion::wilson;
-use super::{Interval, IntervalMethod, StatisticsError};
+use super::compare::NOTHING_SHARED;
+use super::proportion::wilson_at;
+use super::special::{halve, normal_cumulative, normal_quantile};
+use super::{Interval, IntervalMethod, StatisticsError, outside};
 use karat_core::number::BILLION;
 
 /// A result of one subject at one task, over a number of cases.
@@ -41,8 +43,8 @@ pub struct Cases {
 pub struct CaseEstimate {
     /// The mean, 0 to 1, or the difference, -1 to 1.
     pub mean: f64,
-    /// The interval; none where a result has no cases at all.
-    pub interval: Option<Interval>,
+    /// The interval.
+    pub interval: Interval,
     /// The number of tasks.
     pub tasks: usize,
 }
@@ -80,7 +82,7 @@ impl Cases {
     /// Returns the mean of a subject over its tasks, with the interval of its cases; none if it has no cases.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1.
+    /// If `level` is not between 0 and 1, or a result has no cases at all.
     pub fn estimate(&self, subject: usize, level: f64) -> Result<Option<CaseEstimate>, StatisticsError> {
         let Some(tasks) = self.of_subjects.get(&subject) else { return Ok(None) };
         let parts = tasks.values().flat_map(|results| weighed(results, tasks.len(), 1.0));
@@ -91,23 +93,44 @@ impl Cases {
     /// cases, or they share no task.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1.
+    /// If `level` is not between 0 and 1, or a result has no cases at all.
     pub fn difference(
         &self,
         first: usize,
         second: usize,
         level: f64,
     ) -> Result<Option<CaseEstimate>, StatisticsError> {
-        let both = self.of_subjects.get(&first).zip(self.of_subjects.get(&second));
-        let Some((own, theirs)) = both else { return Ok(None) };
+        let parts = self.shared(first, second);
+        parts.map(|(parts, count)| combined(parts.into_iter(), count, level)).transpose()
+    }
+
+    /// Returns the chance of a difference at least as high as the one that was found if the true one is `margin`: of how far
+    /// the interval reaches that ends there.
+    ///
+    /// # Errors
+    /// If there is no difference, or a result has no cases at all.
+    pub(super) fn chance(&self, first: usize, second: usize, margin: f64) -> Result<f64, StatisticsError> {
+        let (parts, _) = self.shared(first, second).ok_or(NOTHING_SHARED)?;
+        let mean = parts.iter().map(|(share, _, weight)| weight * share).sum::<f64>();
+        // Any reach has an end: the first errs at all of them or at none.
+        ends(parts.iter().copied(), 1.0)?;
+        let is_above = mean > margin;
+        let leaves_in = |z: f64| {
+            let ends = ends(parts.iter().copied(), z);
+            ends.is_ok_and(|(_, low, high)| if is_above { low <= margin } else { high >= margin })
+        };
+        let tail = normal_cumulative(-halve(0.0, 40.0, leaves_in));
+        Ok(if is_above { tail } else { 1.0 - tail })
+    }
+
+    /// Returns the results at the tasks that two subjects share, with their weights in the difference, and how many tasks.
+    fn shared(&self, first: usize, second: usize) -> Option<(Vec<(f64, u64, f64)>, usize)> {
+        let (own, theirs) = self.of_subjects.get(&first).zip(self.of_subjects.get(&second))?;
         let shared = || own.iter().filter_map(|(task, results)| Some((results, theirs.get(task)?)));
         let count = shared().count();
-        if count == 0 {
-            return Ok(None);
-        }
         let parts =
             shared().flat_map(|(own, theirs)| weighed(own, count, 1.0).chain(weighed(theirs, count, -1.0)));
-        combined(parts, count, level).map(Some)
+        (count > 0).then(|| (parts.collect(), count))
     }
 
     /// Returns the results of two subjects alone.
@@ -129,27 +152,23 @@ fn combined(
     tasks: usize,
     level: f64,
 ) -> Result<CaseEstimate, StatisticsError> {
+    let reach = -normal_quantile(outside(level)? / 2.0);
+    let (mean, low, high) = ends(parts, reach)?;
+    Ok(CaseEstimate { mean, interval: Interval { low, high, level, method: IntervalMethod::Wilson }, tasks })
+}
+
+/// Returns a weighted sum of shares and the ends of its interval, from those of the shares that reach `z` standard errors far.
+fn ends(parts: impl Iterator<Item = (f64, u64, f64)>, z: f64) -> Result<(f64, f64, f64), StatisticsError> {
     let (mut mean, mut below, mut above) = (0.0, 0.0, 0.0);
-    let mut has_cases = true;
     for (share, cases, weight) in parts {
         mean += weight * share;
-        if cases == 0 {
-            has_cases = false;
-            continue;
-        }
-        let ends = wilson(share, cases, level)?;
-        let (down, up) = (weight * (share - ends.low), weight * (ends.high - share));
+        let (low, high) = wilson_at(share, cases, z)?;
+        let (down, up) = (weight * (share - low), weight * (high - share));
         let (down, up) = if weight < 0.0 { (up, down) } else { (down, up) };
         below += down * down;
         above += up * up;
     }
-    let interval = Interval {
-        low: mean - libm::sqrt(below),
-        high: mean + libm::sqrt(above),
-        level,
-        method: IntervalMethod::Wilson,
-    };
-    Ok(CaseEstimate { mean, interval: has_cases.then_some(interval), tasks })
+    Ok((mean, mean - libm::sqrt(below), mean + libm::sqrt(above)))
 }
 
 #[cfg(test)]
@@ -165,7 +184,7 @@ mod tests {
     }
 
     fn ends(found: Option<CaseEstimate>) -> (f64, f64) {
-        let interval = found.unwrap().interval.unwrap();
+        let interval = found.unwrap().interval;
         let round = |end: f64| libm::rint(end * 1e4) / 1e4;
         (round(interval.low), round(interval.high))
     }
@@ -208,7 +227,7 @@ mod tests {
         let one = Cases::new([result(0, 0, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
         let two =
             Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
-        let width = |it: CaseEstimate| it.interval.map(|ends| ends.high - ends.low).unwrap();
+        let width = |it: CaseEstimate| it.interval.high - it.interval.low;
         assert!((width(two) * libm::sqrt(2.0) - width(one)).abs() < 1e-12);
         assert_eq!((one.mean, two.mean, two.tasks), (0.5, 0.5, 2));
     }
@@ -226,7 +245,7 @@ mod tests {
             prop_assert_eq!(&forward, &Cases::new(rows.iter().rev().copied()));
             for subject in 0..3 {
                 let Some(found) = forward.estimate(subject, 0.9).unwrap() else { continue };
-                let interval = found.interval.unwrap();
+                let interval = found.interval;
                 prop_assert!(-1e-12 <= interval.low && interval.low <= found.mean);
                 prop_assert!(found.mean <= interval.high && interval.high <= 1.0 + 1e-12);
                 let own: Vec<&CaseResult> = rows.iter().filter(|it| it.subject == subject).collect();

@@ -232,7 +232,7 @@ impl Differences {
     /// Returns the chance of a difference at least as high as the one that was found if the true one is `margin`, a share.
     ///
     /// # Errors
-    /// If the cases give no interval.
+    /// If a result over cases has none.
     pub fn chance(&self, margin: f64) -> Result<f64, StatisticsError> {
         self.chance_down_to(margin, 0.0)
     }
@@ -241,22 +241,7 @@ impl Differences {
     pub(super) fn chance_down_to(&self, margin: f64, least: f64) -> Result<f64, StatisticsError> {
         match &self.evidence {
             Evidence::Tasks(flips) => Ok(flips.chance(libm::rint(margin * BILLION as f64) as i64, least)),
-            Evidence::Cases(cases, (first, second)) => {
-                let ends = |tail: f64| {
-                    Ok(cases.difference(*first, *second, 1.0 - 2.0 * tail)?.and_then(|it| it.interval))
-                };
-                // The smallest chance that leaves the margin outside: on one side of the difference below a half.
-                let is_above = cases.difference(*first, *second, 0.5)?.is_some_and(|it| it.mean > margin);
-                let leaves_out = |tail: f64| {
-                    let found: Result<Option<Interval>, StatisticsError> = ends(tail);
-                    found
-                        .ok()
-                        .flatten()
-                        .is_some_and(|it| if is_above { it.low > margin } else { it.high < margin })
-                };
-                let tail = halve(1e-12, 0.5 - 1e-12, leaves_out);
-                Ok(if is_above { tail } else { 1.0 - tail })
-            }
+            Evidence::Cases(cases, (first, second)) => cases.chance(*first, *second, margin),
         }
     }
 
@@ -287,7 +272,7 @@ impl Differences {
                 }))
             }
             Evidence::Cases(cases, (first, second)) => {
-                Ok(cases.difference(*first, *second, level)?.and_then(|it| it.interval))
+                Ok(cases.difference(*first, *second, level)?.map(|it| it.interval))
             }
         }
     }

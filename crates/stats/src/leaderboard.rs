@@ -60,7 +60,7 @@ impl Leaderboard {
         let estimate = |subject| {
             let estimate = Estimate::new(table, subject, level)?;
             let of_cases = cases.estimate(subject, level)?;
-            Ok(of_cases.map_or(estimate, |found| Estimate { interval: found.interval, ..estimate }))
+            Ok(of_cases.map_or(estimate, |found| Estimate { interval: Some(found.interval), ..estimate }))
         };
         let mut board = Self::by_mean(table, estimate)?;
         board.level = Some(level);

@@ -173,7 +173,7 @@ impl Means {
         let own = usize::try_from(it.subject).ok().zip(self.level);
         let of_cases = own.and_then(|(subject, level)| self.cases.estimate(subject, level).ok().flatten());
         let interval = match (of_cases, self.level) {
-            (Some(found), _) => found.interval,
+            (Some(found), _) => Some(found.interval),
             (None, Some(level)) if tasks > 1 => {
                 let values = of_tasks(self.values.of(it.subject)).map(|value| (value as f64, 1.0));
                 interval(values, 0.0, level).ok().flatten()

@@ -104,7 +104,15 @@ impl Proportion {
 /// # Errors
 /// If `level` is not between 0 and 1, `share` is not from 0 to 1, or there are no cases.
 pub fn wilson(share: f64, cases: u64, level: f64) -> Result<Interval, StatisticsError> {
-    let z = -normal_quantile(outside(level)? / 2.0);
+    let (low, high) = wilson_at(share, cases, -normal_quantile(outside(level)? / 2.0))?;
+    Ok(Interval { low, high, level, method: IntervalMethod::Wilson })
+}
+
+/// Returns the ends of Wilson's interval that reaches `z` standard errors far.
+///
+/// # Errors
+/// If `share` is not from 0 to 1, or there are no cases.
+pub(super) fn wilson_at(share: f64, cases: u64, z: f64) -> Result<(f64, f64), StatisticsError> {
     if cases == 0 || !(0.0..=1.0).contains(&share) {
         return Err(NO_TRIALS);
     }
@@ -114,7 +122,7 @@ pub fn wilson(share: f64, cases: u64, level: f64) -> Result<Interval, Statistics
     let scale = 1.0 + square / count;
     let low = if share <= 0.0 { 0.0 } else { ((centre - spread) / scale).clamp(0.0, share) };
     let high = if share >= 1.0 { 1.0 } else { ((centre + spread) / scale).clamp(share, 1.0) };
-    Ok(Interval { low, high, level, method: IntervalMethod::Wilson })
+    Ok((low, high))
 }
 
 const NO_TRIALS: StatisticsError = StatisticsError::TooFew { what: "trials", found: 0, needed: 1 };
