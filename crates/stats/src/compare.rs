@@ -6,7 +6,7 @@ use super::cases::Cases;
 use super::estimate::{Estimate, interval};
 use super::flips::Flips;
 use super::power::{tasks_needed, tasks_not_worse, tasks_to_differ};
-use super::special::{fair_tail, halve};
+use super::special::fair_tail;
 use super::table::TaskTable;
 use super::{Interval, IntervalMethod, StatisticsError, outside};
 use karat_core::number::BILLION;
