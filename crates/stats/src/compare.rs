@@ -341,7 +341,7 @@ impl Differences {
         })
     }
 
-    /// Returns the smallest chance that any results at these tasks could have; of cases there is none.
+    /// Returns the smallest chance that any results at these tasks could have: 0 where cases are judged.
     pub fn least(&self) -> f64 {
         match &self.evidence {
             Evidence::Tasks(_) => least(self.table.tasks()),
@@ -383,7 +383,7 @@ pub struct Test {
 
 /// Returns the confidence at which each of several tests is judged, so that all together are wrong in no more cases than one
 /// at `level`: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979),
-/// those after the first that shows nothing judged as that one. Tests that could not show anything beside so many others are
+/// those after the first that shows nothing judged as that one. Tests that could not show anything beside as many others are
 /// not counted: Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
 ///
 /// ```

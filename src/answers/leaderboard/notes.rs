@@ -103,7 +103,10 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
     }
     let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty())).then(|| {
         let needed = tasks_to_tell_apart(board.ranked, basis.level);
-        format!("?: too few shared tasks to compare it with some: among {} subjects it takes {needed}", board.ranked)
+        format!(
+            "?: too few shared tasks to compare it with some: among {} subjects it takes {needed}",
+            board.ranked
+        )
     });
     if is_official {
         let is_tied =
