@@ -43,8 +43,8 @@ test("a leaderboard is that of the program", async () => {
     told(["leaderboard", "--card", CARD, "--attempts", "3", "--robustness", "--draws", "100", "--seed", "7", RUNS]),
   );
   same(
-    await leaderboard(named(RUNS), { card, by: "thrift", group_by: "domain", method: "student", where: ["domain!=none"] }),
-    told(["leaderboard", "--card", CARD, "--by", "thrift", "--group-by", "domain", "--method", "student", "--where", "domain!=none", RUNS]),
+    await leaderboard(named(RUNS), { card, by: "thrift", group_by: "domain", method: "means", where: ["domain!=none"] }),
+    told(["leaderboard", "--card", CARD, "--by", "thrift", "--group-by", "domain", "--method", "means", "--where", "domain!=none", RUNS]),
   );
 });
 
