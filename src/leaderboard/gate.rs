@@ -55,7 +55,8 @@ impl Gate {
             };
             Ok((own.chance(self.margin)?, worst.chance(self.margin)?, worst))
         };
-        let tests: Vec<Result<(f64, f64, Differences), StatisticsError>> = pairs.iter().map(chances).collect();
+        let tests: Vec<Result<(f64, f64, Differences), StatisticsError>> =
+            pairs.iter().map(chances).collect();
         // The chances that it is not worse by the margin, for both sides.
         let both_sides = |of: fn(&(f64, f64, Differences)) -> f64| {
             levels(tests.iter().map(|test| test.as_ref().ok().map(|test| 2.0 * of(test))), settings.level)

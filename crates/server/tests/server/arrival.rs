@@ -15,7 +15,7 @@ use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;
-use karat_standing::stand::{Interval, stand};
+use karat_standing::stand::stand;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
@@ -161,15 +161,14 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let interval = Interval { level: 0.95 };
-    let standings = stand(card.card(), &items, &[], as_of.seconds(), Some(interval)).unwrap();
+    let standings = stand(card.card(), &items, &[], as_of.seconds()).unwrap();
     let look_alikes = LookAlikes::default();
     let question = Question {
         card: card.card(),
         rows: &rows,
         standings: &standings,
         as_of,
-        interval,
+        level: 0.95,
         events: &events,
         look_alikes: &look_alikes,
     };
@@ -217,7 +216,7 @@ fn a_plain_card_gives_the_number_of_the_files() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let of_files = stand(card.card(), &items, &[], at(0).seconds(), None).unwrap();
+    let of_files = stand(card.card(), &items, &[], at(0).seconds()).unwrap();
     assert_eq!((of_files.subjects[0].points, of_files.without_time.len()), (Some(400), 0));
 }
 

@@ -83,8 +83,7 @@ impl Weighed {
     /// Returns points and the proposal in force, by the standing and by the leaderboard.
     fn official(&self, query: &str) -> (Value, Value) {
         let standing = self.server.get(&format!("/v1/standings/ibis?card=pair@1.0.0&{query}"));
-        let board =
-            self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&level=0.5&{query}"));
+        let board = self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&level=0.5&{query}"));
         let student = self.server.get(&format!("/v1/leaderboards?card=pair@1.0.0&method=means&{query}"));
         let found = (standing.is(200).at("/points"), standing.at("/weights/in_force/id"));
         for board in [board, student] {
