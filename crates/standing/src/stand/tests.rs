@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 mod arrival;
 mod fold;
+mod spread;
 
 use super::*;
 use crate::certification::TierCause;
