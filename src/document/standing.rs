@@ -161,7 +161,7 @@ fn table(standings: &[Standing]) -> Table {
             },
             match level {
                 Some(_) => Cell::of_number(score, |score| writing.number(score)),
-                None => Cell::interval(score, None, writing, false),
+                None => Cell::interval(score, None, Writing::of(it.scale), false),
             },
             Cell::of_text(tier.and_then(|it| it.held.clone())),
             Cell::of_text(tier.and_then(|it| it.earned.clone())),

@@ -198,10 +198,9 @@ fn a_plain_card_gives_the_number_of_the_files() {
         server.send("card=plain", item).is(201);
         clock.put(Timestamp::from_seconds(clock.now().seconds() + 60));
     }
-    let board = server.get("/v1/leaderboards?card=plain@1.0.0&method=student").is(200).json();
-    assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 400, "{board}");
     let found = server.get("/v1/standings/bee?card=plain@1.0.0");
     assert_eq!((found.is(200).at("/points"), found.at("/score/exact")), (json!(400), json!("2/5")));
+    let ends = [found.at("/interval/low"), found.at("/interval/high")];
 
     let card = Arc::new(CompiledCard::parse(&plain).unwrap());
     let mut loader = Loader::new(Selection::default()).unwrap();
@@ -218,6 +217,22 @@ fn a_plain_card_gives_the_number_of_the_files() {
     let items = items::items(&rows, card.card(), &events).unwrap();
     let of_files = stand(card.card(), &items, &[], at(0).seconds()).unwrap();
     assert_eq!((of_files.subjects[0].points, of_files.without_time.len()), (Some(400), 0));
+    let of_files = of_files.subjects[0].spread.as_ref().unwrap().interval(0.95).unwrap().unwrap();
+    assert_eq!(ends, [json!(of_files.low as i64), json!(of_files.high as i64)]);
+    // Leaderboards of records, and of what is kept of each subject.
+    for (method, moment) in [("pairs", 300), ("means", 300), ("means", 600), ("census", 600)] {
+        clock.put(at(moment));
+        let board = server.get(&format!("/v1/leaderboards?card=plain@1.0.0&method={method}")).is(200).json();
+        let row = &board["leaderboards"][0]["rows"][0];
+        assert_eq!(row["official"]["points"], 400, "{board}");
+        let (expected, of) = if method == "census" {
+            ([Value::Null, Value::Null], Value::Null)
+        } else {
+            (ends.clone(), json!("official"))
+        };
+        assert_eq!([&row["score"]["low"], &row["score"]["high"]], expected.each_ref(), "{method}: {board}");
+        assert_eq!(row["official"]["interval_of"], of);
+    }
 }
 
 #[test]

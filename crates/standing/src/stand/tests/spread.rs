@@ -3,12 +3,11 @@
 use super::*;
 
 const SCALES: [&str; 4] = [
-    "max = 1000, publish = \"half-up\"",
-    "max = 100, publish = \"half-up\", places = 1",
-    "max = 100, publish = \"floor\", places = 2",
-    "max = 1, publish = \"exact\"",
+    "max = 1000, publish = \"half-up\"", "max = 100, publish = \"half-up\", places = 1",
+    "max = 100, publish = \"floor\", places = 2", "max = 1, publish = \"exact\"",
 ];
-const GATE: &str = "gate = { dimension = \"security\", step = [{ below = 0.3, cap = 20 }, { below = 0.7, cap = 55 }] }";
+const GATE: &str =
+    "gate = { dimension = \"security\", step = [{ below = 0.3, cap = 20 }, { below = 0.7, cap = 55 }] }";
 const SECTIONS: [&str; 7] = [
     "window = {}",
     "window = { tasks = 9 }",
@@ -99,7 +98,10 @@ fn a_cap_holds_between_its_points_too() {
 fn cases_behind_results_give_the_interval_of_their_share() {
     let of = |rules: &str, cases: &[u64]| {
         let ids: Vec<String> = (0..cases.len()).map(|at| format!("{at}")).collect();
-        let result = |(at, (id, n)): (usize, (&'static str, &u64))| Item { cases: Some(*n), ..item("a", id, at as i64, 800) };
+        let result = |(at, (id, n)): (usize, (&'static str, &u64))| Item {
+            cases: Some(*n),
+            ..item("a", id, at as i64, 800)
+        };
         let leaked = ids.into_iter().map(|id| &*String::leak(id)).zip(cases);
         let items: Vec<Item<'_>> = leaked.enumerate().map(result).collect();
         let found = only(&card(rules), &items, &[], 99).spread.unwrap().interval(0.95).unwrap().unwrap();
