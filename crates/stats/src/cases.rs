@@ -32,6 +32,9 @@ pub struct CaseResult {
 /// The results of one subject, each a share and its number of cases, by task.
 type Tasks = BTreeMap<usize, Vec<(f64, u64)>>;
 
+/// The share of a result, its cases, and its weight.
+type Part = (f64, u64, f64);
+
 /// The results of the subjects that have cases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cases {
@@ -124,7 +127,7 @@ impl Cases {
     }
 
     /// Returns the results at the tasks that two subjects share, with their weights in the difference, and how many tasks.
-    fn shared(&self, first: usize, second: usize) -> Option<(Vec<(f64, u64, f64)>, usize)> {
+    fn shared(&self, first: usize, second: usize) -> Option<(Vec<Part>, usize)> {
         let (own, theirs) = self.of_subjects.get(&first).zip(self.of_subjects.get(&second))?;
         let shared = || own.iter().filter_map(|(task, results)| Some((results, theirs.get(task)?)));
         let count = shared().count();
@@ -141,14 +144,14 @@ impl Cases {
 }
 
 /// Returns share, cases and weight of results of one of `tasks` tasks: each task weighs alike, and its results too.
-fn weighed(results: &[(f64, u64)], tasks: usize, sign: f64) -> impl Iterator<Item = (f64, u64, f64)> {
+fn weighed(results: &[(f64, u64)], tasks: usize, sign: f64) -> impl Iterator<Item = Part> {
     let weight = sign / (tasks as f64 * results.len() as f64);
     results.iter().map(move |&(share, cases)| (share, cases, weight))
 }
 
 /// Returns a weighted sum of shares with the interval that their own intervals give (Zou and Donner, equation 4).
 fn combined(
-    parts: impl Iterator<Item = (f64, u64, f64)>,
+    parts: impl Iterator<Item = Part>,
     tasks: usize,
     level: f64,
 ) -> Result<CaseEstimate, StatisticsError> {
@@ -158,7 +161,7 @@ fn combined(
 }
 
 /// Returns a weighted sum of shares and the ends of its interval, from those of the shares that reach `z` standard errors far.
-fn ends(parts: impl Iterator<Item = (f64, u64, f64)>, z: f64) -> Result<(f64, f64, f64), StatisticsError> {
+fn ends(parts: impl Iterator<Item = Part>, z: f64) -> Result<(f64, f64, f64), StatisticsError> {
     let (mut mean, mut below, mut above) = (0.0, 0.0, 0.0);
     for (share, cases, weight) in parts {
         mean += weight * share;
