@@ -129,13 +129,9 @@ impl CompiledCard {
     ///
     /// If it has errors: all of them, with line and column.
     pub fn checked(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        match cards::sound(card, library) {
-            Some(sound) => Self::new(&card.text, sound),
-            None => {
-                let found = cards::check_with(card, library).diagnostics;
-                Err(Error::refused_card(&card.name, &card.text, &found))
-            }
-        }
+        let sound = cards::sound(card, library)
+            .map_err(|found| Error::refused_card(&card.name, &card.text, &found))?;
+        Self::new(&card.text, sound)
     }
 
     /// Compiles a scorecard that was checked; `text` is its file.

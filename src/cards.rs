@@ -155,10 +155,14 @@ pub(crate) fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String
     }
 }
 
-/// Returns a card without errors; its traps are not looked for, which takes longer than everything else.
-pub(crate) fn sound(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Option<Scorecard> {
-    let sound = karat_checker::parse(&card.text, library).ok()?;
-    unfit(&sound, &card.text, None).is_empty().then_some(sound)
+/// Returns a card, or its errors; its traps are not looked for, which takes longer than everything else.
+pub(crate) fn sound(
+    card: &CardText,
+    library: &dyn Fn(&str) -> Option<String>,
+) -> Result<Scorecard, Vec<Diagnostic>> {
+    let sound = karat_checker::parse(&card.text, library)?;
+    let found = unfit(&sound, &card.text, None);
+    if found.is_empty() { Ok(sound) } else { Err(found) }
 }
 
 /// Finds what does not fit evidence: an unknown kind, facts that it does not supply, an evaluator that cannot be used.

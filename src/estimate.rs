@@ -81,6 +81,16 @@ impl Writing {
         if share > 0.0 && !is_zero { format!("+{text}") } else { text }
     }
 
+    /// Formats an end of an interval of differences: one that rounds to zero tells its side, which is the verdict.
+    pub fn signed_end(self, share: f64) -> String {
+        let text = self.signed(share);
+        match text.starts_with(['+', '-']) {
+            false if share < 0.0 => String::from("<0"),
+            false if share > 0.0 => String::from(">0"),
+            _ => text,
+        }
+    }
+
     /// Formats both ends of an interval; `-` without an interval.
     pub fn ends(self, interval: Option<(f64, f64)>) -> String {
         let ends = interval.map(|(low, high)| format!("{} to {}", self.number(low), self.number(high)));
@@ -198,6 +208,10 @@ mod tests {
         assert_eq!(
             [0.5, -0.25, 0.0, -0.0001, 0.0001].map(|x| writing.signed(x)),
             ["+0.500", "-0.250", "0.000", "0.000", "0.000"]
+        );
+        assert_eq!(
+            [-0.25, -0.0001, 0.0, 0.0001].map(|x| writing.signed_end(x)),
+            ["-0.250", "<0", "0.000", ">0"]
         );
         assert_eq!(ranks([2, 4]), "2-4");
         assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);

@@ -125,7 +125,8 @@ fn case(basis: &Basis, pair: &ComparedPair, view: &View<'_>) -> Case {
     };
     let estimate = &pair.difference.estimate;
     let writing = Writing::points(basis.scale);
-    let ends = |(low, high): (f64, f64)| format!("{} to {}", writing.signed(low), writing.signed(high));
+    let ends =
+        |(low, high): (f64, f64)| format!("{} to {}", writing.signed_end(low), writing.signed_end(high));
     let difference = format!(
         "difference {}, {} interval {} over {}",
         writing.signed(estimate.mean),

@@ -253,6 +253,12 @@ impl Span {
         let share = number / self.writing.value(1.0);
         if self.is_signed { self.writing.signed(share) } else { self.writing.number(share) }
     }
+
+    /// Returns an end as people read it.
+    pub fn end(&self, end: f64) -> String {
+        let share = end / self.writing.value(1.0);
+        if self.is_signed { self.writing.signed_end(share) } else { self.writing.number(share) }
+    }
 }
 
 /// A test case.

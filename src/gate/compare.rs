@@ -59,8 +59,8 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
             format!(
                 "{} interval {} to {}",
                 percent(round(gate.level)),
-                writing.signed(low),
-                writing.signed(high)
+                writing.signed_end(low),
+                writing.signed_end(high)
             )
         },
     );

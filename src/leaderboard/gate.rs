@@ -1,7 +1,7 @@
 //! A gate on the change from one subject to another: whether the second is worse by more than a margin.
 
 use karat_stats::StatisticsError;
-use karat_stats::compare::{Differences, GateChange};
+use karat_stats::compare::{Differences, GateChange, Test};
 
 use super::Settings;
 use super::pair::{Pair, levels};
@@ -53,15 +53,18 @@ impl Gate {
                 true => own.clone(),
                 false => pair.measured.with_lacking(rows, &pair.changes, 0)?,
             };
-            Ok((own.chance(self.margin)?, worst.chance(self.margin)?, worst))
+            // For both sides.
+            let test = |it: &Differences| {
+                Ok::<_, StatisticsError>(Test { p: 2.0 * it.chance(self.margin)?, least: it.least() })
+            };
+            Ok((test(own)?, test(&worst)?, worst))
         };
-        let tests: Vec<Result<(f64, f64, Differences), StatisticsError>> =
+        let tests: Vec<Result<(Test, Test, Differences), StatisticsError>> =
             pairs.iter().map(chances).collect();
-        // The chances that it is not worse by the margin, for both sides.
-        let both_sides = |of: fn(&(f64, f64, Differences)) -> f64| {
-            levels(tests.iter().map(|test| test.as_ref().ok().map(|test| 2.0 * of(test))), settings.level)
+        let tests_of = |of: fn(&(Test, Test, Differences)) -> Test| {
+            levels(tests.iter().map(|test| test.as_ref().ok().map(of)), settings.level)
         };
-        let (levels, worst_levels) = (both_sides(|test| test.0), both_sides(|test| test.1));
+        let (levels, worst_levels) = (tests_of(|it| it.0), tests_of(|it| it.1));
         let all = pairs.iter().zip(levels).zip(tests.into_iter().zip(worst_levels));
         all.map(|((pair, level), (test, worst_level))| {
             let change = |it: &Differences, level| it.change(self.margin, level, settings.level);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
 use karat_stats::cases::{CaseResult, Cases};
-use karat_stats::compare::{ComparisonVerdict, Difference, Differences, NOTHING_SHARED, Pairs, together};
+use karat_stats::compare::{
+    ComparisonVerdict, Difference, Differences, NOTHING_SHARED, Pairs, Test, together,
+};
 use karat_stats::outcome::Run;
 use karat_stats::table::{Observation, TaskTable};
 
@@ -57,7 +59,7 @@ impl Pair {
         settings: &Settings,
     ) -> Vec<Result<Self, StatisticsError>> {
         let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
-        let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.p)), settings.level);
+        let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.test)), settings.level);
         let compared = measured.into_iter().zip(levels).zip(pairs);
         compared.map(|((measured, level), pair)| measured?.pair(rows, *pair, level, pass, settings)).collect()
     }
@@ -70,8 +72,8 @@ pub(super) struct Measured {
     cases: Vec<CaseResult>,
     /// The difference of the scores.
     pub score: Differences,
-    /// The chance of a difference as far from 0 if the true one is 0.
-    p: f64,
+    /// The test of whether there is one.
+    test: Test,
 }
 
 impl Measured {
@@ -88,7 +90,7 @@ impl Measured {
         let cases = cases.map(|it| CaseResult { subject: side(it.subject), ..it });
         let (results, cases): (Vec<_>, Vec<_>) = (results.collect(), cases.collect());
         let score = differences(rows, &results, &cases)?;
-        Ok(Self { p: score.p()?, score, results, cases })
+        Ok(Self { test: Test { p: score.p()?, least: score.least() }, score, results, cases })
     }
 
     /// Returns the difference where each attempt that the second lacks is there: the first `returned` of them, those at the
@@ -137,7 +139,7 @@ impl Measured {
             let table = table.named(|task| rows.tasks.key(task));
             let cases = cases_of_dimension(taken(), at, settings.policy);
             let found = Differences::new(&table, &cases, first, second);
-            found.map(|found| found.compare(settings.level, settings.level)).transpose()
+            found.map(|found| found.compare(settings.level)).transpose()
         };
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
         let table = TaskTable::new(2, &self.results)?;
@@ -146,7 +148,7 @@ impl Measured {
             first,
             second,
             means: [mean(0), mean(1)],
-            score: self.score.compare(level, settings.level)?,
+            score: self.score.compare(level)?,
             dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
             // A mean over cases passes nothing.
             passes: match self.cases.iter().any(|it| it.cases.is_some()) {
@@ -161,11 +163,11 @@ impl Measured {
 
 /// Returns the confidence of each of several tests by its chance, all together at `level`; one that could not be made takes no
 /// part.
-pub(super) fn levels(p: impl Iterator<Item = Option<f64>>, level: f64) -> Vec<f64> {
-    let p: Vec<Option<f64>> = p.collect();
-    let made: Vec<f64> = p.iter().flatten().copied().collect();
+pub(super) fn levels(tests: impl Iterator<Item = Option<Test>>, level: f64) -> Vec<f64> {
+    let tests: Vec<Option<Test>> = tests.collect();
+    let made: Vec<Test> = tests.iter().flatten().copied().collect();
     let mut levels = together(&made, level);
-    p.iter().map(|p| p.and_then(|_| levels.next()).unwrap_or(level)).collect()
+    tests.iter().map(|test| test.and_then(|_| levels.next()).unwrap_or(level)).collect()
 }
 
 /// Returns the differences of results of two subjects, 0 and 1.

@@ -499,7 +499,7 @@ fn shown(cell: &Cell) -> String {
 }
 
 fn ends(span: &Span) -> String {
-    let ends = span.ends.map(|(low, high)| format!("{} to {}", span.number(low), span.number(high)));
+    let ends = span.ends.map(|(low, high)| format!("{} to {}", span.end(low), span.end(high)));
     ends.unwrap_or_else(|| String::from("-"))
 }
 

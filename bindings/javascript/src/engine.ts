@@ -249,8 +249,6 @@ export interface ItemSettings {
   until?: string;
   as_of?: string;
   level?: number;
-  resamples?: number;
-  seed?: number;
 }
 
 /** The settings of a leaderboard. */
@@ -259,11 +257,14 @@ export interface LeaderboardSettings extends ItemSettings {
   with?: string;
   sort?: string;
   group_by?: string;
-  method?: "bootstrap" | "student" | "census";
+  method?: "pairs" | "means" | "census";
   min_tasks?: number;
   attempts?: number;
   pass?: number;
   robustness?: boolean;
+  /** Sets of weights that are drawn for the robustness, and their seed. */
+  draws?: number;
+  seed?: number;
 }
 
 /** The settings of a comparison: two subjects, or two files of `items`. */

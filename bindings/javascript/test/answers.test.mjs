@@ -37,14 +37,14 @@ test("the program is there", () => {
 });
 
 test("a leaderboard is that of the program", async () => {
-  same(await leaderboard(named(RUNS), { card, resamples: 200 }), told(["leaderboard", "--card", CARD, "--resamples", "200", RUNS]));
+  same(await leaderboard(named(RUNS), { card, level: 0.9 }), told(["leaderboard", "--card", CARD, "--level", "0.9", RUNS]));
   same(
-    await leaderboard(named(RUNS), { card, attempts: 3, robustness: true, resamples: 100, seed: 7 }),
-    told(["leaderboard", "--card", CARD, "--attempts", "3", "--robustness", "--resamples", "100", "--seed", "7", RUNS]),
+    await leaderboard(named(RUNS), { card, attempts: 3, robustness: true, draws: 100, seed: 7 }),
+    told(["leaderboard", "--card", CARD, "--attempts", "3", "--robustness", "--draws", "100", "--seed", "7", RUNS]),
   );
   same(
-    await leaderboard(named(RUNS), { card, by: "thrift", group_by: "domain", method: "student", where: ["domain!=none"] }),
-    told(["leaderboard", "--card", CARD, "--by", "thrift", "--group-by", "domain", "--method", "student", "--where", "domain!=none", RUNS]),
+    await leaderboard(named(RUNS), { card, by: "thrift", group_by: "domain", method: "means", where: ["domain!=none"] }),
+    told(["leaderboard", "--card", CARD, "--by", "thrift", "--group-by", "domain", "--method", "means", "--where", "domain!=none", RUNS]),
   );
 });
 
@@ -67,11 +67,11 @@ test("items may be objects, lines, or files", async () => {
 });
 
 test("a comparison is that of the program", async () => {
-  same(await compare(named(RUNS), { card, first: "heron", second: "kite", resamples: 200 }), told(["compare", "heron", "kite", "--card", CARD, "--resamples", "200", RUNS]));
+  same(await compare(named(RUNS), { card, first: "heron", second: "kite", level: 0.9 }), told(["compare", "heron", "kite", "--card", CARD, "--level", "0.9", RUNS]));
   const [base, next] = ["examples/compare/base.csv", "examples/compare/new.csv"];
   same(
-    await compare(named(base, next), { card, first: base, second: next, fail_if_worse: 2, strict: true, resamples: 200 }),
-    told(["compare", base, next, "--card", CARD, "--fail-if-worse", "2", "--strict", "--resamples", "200"]),
+    await compare(named(base, next), { card, first: base, second: next, fail_if_worse: 2, strict: true }),
+    told(["compare", base, next, "--card", CARD, "--fail-if-worse", "2", "--strict"]),
   );
 });
 

@@ -77,7 +77,7 @@ pub struct Report {
 /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
 ///
 /// # Errors
-/// If there are problems: everything that is wrong, in the order of the file; warnings alone do not refuse a card.
+/// If there are errors: all of them, in the order of the file. Warnings refuse no card.
 ///
 /// ```
 /// let card = karat_checker::parse(
@@ -100,12 +100,12 @@ pub struct Report {
 /// assert_eq!(card.unwrap().name(), "solved@1.0.0");
 /// ```
 pub fn parse(text: &str, library: Library<'_>) -> Result<Scorecard, Vec<Diagnostic>> {
-    let (card, found) = Scorecard::read(text, library);
-    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    let (card, mut found) = Scorecard::read(text, library);
     // Traps refuse no card, and to look for them takes longer than everything else.
-    let sound =
-        card.filter(|card| !found.iter().any(is_error) && !proved(card).finish().iter().any(is_error));
-    sound.ok_or_else(|| check_text(text, library).diagnostics)
+    found.extend(card.iter().flat_map(|card| proved(card).finish()));
+    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
+    card.filter(|_| found.is_empty()).ok_or(found)
 }
 
 /// Checks what a card can be refused for: types, units and ranges.

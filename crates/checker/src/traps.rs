@@ -300,24 +300,42 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
         let help = format!("lower it to `from = {}` or less, or remove it", below(top));
         warn(&band.span, &band.name, message, "out of reach", help);
     }
-    for tier in &card.tiers {
+    // Of a tier: the floors in billionths by the place of the dimension, the score and the coverage in billionths.
+    let out_of_reach = |floors: &[(usize, i64)], score: f64, coverage: i64, score_at_most: f64| {
         let highest = |at: usize| tops.of_dimension(at).map_or(0.0, |top| top.at_most);
-        let low =
-            tier.floors.iter().find(|(at, floor)| *floor as f64 / BILLION as f64 > to_grid(highest(*at)));
+        let low = floors.iter().find(|(at, floor)| *floor as f64 / BILLION as f64 > to_grid(highest(*at)));
         let name = |at: usize| card.dimensions.get(at).map_or("", |dimension| &dimension.key);
-        let (why, ask) = match low {
-            Some((at, _)) => (
+        match low {
+            Some((at, _)) => Some((
                 format!("`{}` cannot reach its floor", name(*at)),
                 format!("a floor of `{}`", libm::floor(highest(*at) * 1e6) / 1e6),
-            ),
-            None if tier.score.to_f64() > published => (none_above(top), format!("`score = {}`", below(top))),
-            None if tier.coverage.millionths() > 1_000_000 => {
-                ("no coverage is above 1".to_string(), "`coverage = 1`".to_string())
+            )),
+            None if score > score_at_most => Some((none_above(top), format!("`score = {}`", below(top)))),
+            None if coverage > BILLION => {
+                Some(("no coverage is above 1".to_string(), "`coverage = 1`".to_string()))
             }
-            None => continue,
-        };
-        let message = format!("`{}` is never reached: {why}", tier.name);
-        warn(&tier.span, &tier.name, message, "out of reach", format!("ask for {ask} or less, or remove it"));
+            None => None,
+        }
+    };
+    let never = |name: &str, why: &str| format!("`{name}` is never reached: {why}");
+    let less = |ask: &str| format!("ask for {ask} or less, or remove it");
+    for tier in &card.tiers {
+        let coverage = tier.coverage.millionths() * 1_000;
+        if let Some((why, ask)) = out_of_reach(&tier.floors, tier.score.to_f64(), coverage, published) {
+            warn(&tier.span, &tier.name, never(&tier.name, &why), "out of reach", less(&ask));
+        }
+    }
+    if let Some(standing) = &card.standing {
+        for tier in &standing.tiers {
+            let place = |key: &str| card.dimensions.iter().position(|dimension| dimension.key == key);
+            let floors: Vec<_> =
+                tier.floors.iter().filter_map(|(key, floor)| Some((place(key)?, *floor))).collect();
+            // A standing is published in whole points.
+            let (score, at_most) = (tier.points as f64, libm::ceil(published));
+            if let Some((why, ask)) = out_of_reach(&floors, score, tier.coverage, at_most) {
+                warn(&standing.span, &tier.name, never(&tier.name, &why), "out of reach", less(&ask));
+            }
+        }
     }
     let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {

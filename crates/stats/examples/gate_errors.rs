@@ -242,7 +242,7 @@ pub fn planned(shape: Shape, effect: f64, experiments: u32) -> Result<Planned, B
     let loss = effect * deviation(shape);
     // Planned with very many tasks, with the loss and without.
     let mut many = |there| -> Result<Difference, Box<dyn Error>> {
-        Ok(compared(&results(&mut random, shape, 4000, there))?.1.compare(LEVEL, LEVEL)?)
+        Ok(compared(&results(&mut random, shape, 4000, there))?.1.compare(LEVEL)?)
     };
     let tasks = many(loss)?.tasks_needed(loss, LEVEL, POWER)?.unwrap_or_default() as usize;
     let alike = many(0.0)?.tasks_not_worse(loss, LEVEL, POWER)?.unwrap_or_default() as usize;

@@ -161,7 +161,7 @@ impl Difference {
     ) -> Result<Option<u64>, StatisticsError> {
         let Some(spread) = self.spread else { return Ok(None) };
         let outside = outside(level)?;
-        let fewest = (1..=64).find(|tasks| is_enough(*tasks, outside)).unwrap_or(64) as u64;
+        let fewest = (1..64).find(|tasks| least(*tasks) <= outside).unwrap_or(64) as u64;
         let differing =
             (self.first_ahead_tasks + self.second_ahead_tasks) as f64 / self.estimate.tasks.max(1) as f64;
         // Enough of them differ more often than that: what they show then is a question for itself.
@@ -310,11 +310,11 @@ impl Differences {
         })
     }
 
-    /// Compares the two at the confidence `level`, of `alone` that of this pair by itself.
+    /// Compares the two at the confidence `level`.
     ///
     /// # Errors
-    /// If a level is not between 0 and 1.
-    pub fn compare(&self, level: f64, alone: f64) -> Result<Difference, StatisticsError> {
+    /// If `level` is not between 0 and 1.
+    pub fn compare(&self, level: f64) -> Result<Difference, StatisticsError> {
         let estimate = Estimate::of_census(&self.table, 0).ok_or(NOTHING_SHARED)?;
         let (tail, above) = (outside(level)? / 2.0, self.chance(0.0)?);
         let values = self.table.values(0);
@@ -329,7 +329,7 @@ impl Differences {
             only_first_tasks: self.only_first,
             only_second_tasks: self.only_second,
             spread: spread(values).filter(|_| is_of_tasks),
-            verdict: if !self.is_enough(alone)? {
+            verdict: if self.least() > outside(level)? {
                 ComparisonVerdict::TooFewSharedTasks
             } else if above <= tail {
                 ComparisonVerdict::FirstAhead
@@ -341,10 +341,12 @@ impl Differences {
         })
     }
 
-    /// Returns whether any results at these tasks could show a difference at the confidence `level`.
-    pub(super) fn is_enough(&self, level: f64) -> Result<bool, StatisticsError> {
-        let is_of_cases = matches!(self.evidence, Evidence::Cases(..));
-        Ok(is_enough(self.table.tasks(), outside(level)?) || is_of_cases)
+    /// Returns the smallest chance that any results at these tasks could have: 0 where cases are judged.
+    pub fn least(&self) -> f64 {
+        match &self.evidence {
+            Evidence::Tasks(_) => least(self.table.tasks()),
+            Evidence::Cases(..) => 0.0,
+        }
     }
 }
 
@@ -367,33 +369,50 @@ pub fn compare(
     second: usize,
     level: f64,
 ) -> Result<Difference, StatisticsError> {
-    Differences::new(table, &Cases::default(), first, second).ok_or(NOTHING_SHARED)?.compare(level, level)
+    Differences::new(table, &Cases::default(), first, second).ok_or(NOTHING_SHARED)?.compare(level)
+}
+
+/// One of several tests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Test {
+    /// The chance that it found.
+    pub p: f64,
+    /// The smallest chance that any results there could have.
+    pub least: f64,
 }
 
 /// Returns the confidence at which each of several tests is judged, so that all together are wrong in no more cases than one
-/// at `level`: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
-/// `p` are their chances; those after the first that shows nothing are judged as that one.
+/// at `level`: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979),
+/// those after the first that shows nothing judged as that one. Tests that could not show anything beside as many others are
+/// not counted: Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
 ///
 /// ```
-/// use karat_stats::compare::together;
-/// let levels = together(&[0.02, 0.001, 0.8], 0.95);
-/// let rounded = levels.map(|level| (level * 1e4).round() / 1e4).collect::<Vec<_>>();
-/// assert_eq!(rounded, [0.975, 0.9833, 0.95], "each is compared with 5 % over the number of those that are left");
+/// use karat_stats::compare::{Test, together};
+/// let levels = |tests: &[(f64, f64)]| -> Vec<f64> {
+///     let tests: Vec<Test> = tests.iter().map(|&(p, least)| Test { p, least }).collect();
+///     together(&tests, 0.95).map(|level| (level * 1e4).round() / 1e4).collect()
+/// };
+/// let each = levels(&[(0.02, 0.0), (0.001, 0.0), (0.8, 0.0)]);
+/// assert_eq!(each, [0.975, 0.9833, 0.95], "each is compared with 5 % over the number of those that are left");
+/// assert_eq!(levels(&[(0.03, 0.0), (0.04, 0.03)]), [0.95, 0.975], "the second could show nothing at 2.5 %");
 /// ```
-pub fn together(p: &[f64], level: f64) -> impl Iterator<Item = f64> + use<> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| {
-        let of = |at: usize| p.get(at).copied().unwrap_or(1.0);
-        of(a).total_cmp(&of(b)).then(a.cmp(&b))
-    });
-    let mut levels = alloc::vec![level; p.len()];
-    let (mut left, mut is_open) = (p.len(), false);
-    for at in order {
-        let share = (1.0 - level) / left as f64;
+pub fn together(tests: &[Test], level: f64) -> impl Iterator<Item = f64> + use<> {
+    let mut leasts: Vec<f64> = tests.iter().map(|test| test.least).collect();
+    leasts.sort_by(f64::total_cmp);
+    let share_of = |number: usize| (1.0 - level) / number.max(1) as f64;
+    let number = |able: &usize| leasts.partition_point(|least| *least <= share_of(*able)) <= *able;
+    let able = share_of((1..tests.len()).find(number).unwrap_or(tests.len()));
+    let mut order: Vec<(usize, &Test)> =
+        tests.iter().enumerate().filter(|(_, test)| test.least <= able).collect();
+    order.sort_by(|a, b| a.1.p.total_cmp(&b.1.p).then(a.0.cmp(&b.0)));
+    let mut levels = alloc::vec![1.0 - able; tests.len()];
+    let (mut left, mut is_open) = (order.len(), false);
+    for (at, test) in order {
+        let share = share_of(left);
         if let Some(slot) = levels.get_mut(at) {
             *slot = 1.0 - share;
         }
-        is_open |= p.get(at).is_none_or(|p| *p > share);
+        is_open |= test.p > share;
         if !is_open {
             left = (left - 1).max(1);
         }
@@ -401,11 +420,15 @@ pub fn together(p: &[f64], level: f64) -> impl Iterator<Item = f64> + use<> {
     levels.into_iter()
 }
 
-/// Returns whether the most uneven split of this many tosses is rarer than `outside`: `1 / 2^tasks`, half of what is exactly as
-/// extreme.
-fn is_enough(tasks: usize, outside: f64) -> bool {
-    let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
-    libm::ldexp(1.0, halvings.saturating_neg()) <= outside
+/// Returns the fewest tasks that can tell any two of `subjects` apart, all pairs together at `level`, from 0 to 1.
+pub fn tasks_to_tell_apart(subjects: u64, level: f64) -> usize {
+    let pairs = subjects as f64 * (subjects as f64 - 1.0) / 2.0;
+    (1..64).find(|tasks| least(*tasks) * pairs <= 1.0 - level).unwrap_or(64)
+}
+
+/// Returns the chance of the most uneven split of this many tosses: `1 / 2^tasks`, half of what is exactly as extreme.
+fn least(tasks: usize) -> f64 {
+    libm::ldexp(1.0, i32::try_from(tasks).unwrap_or(i32::MAX).saturating_neg())
 }
 
 #[cfg(test)]
@@ -462,9 +485,7 @@ mod tests {
         let difference = compare(&table(&rows), 0, 1, 0.95).unwrap();
         assert_eq!((difference.verdict, difference.p), (ComparisonVerdict::TooFewSharedTasks, 0.0625));
         assert_eq!(difference.estimate.interval.map(|it| (it.low, it.high)), Some((-1.0, 1.0)));
-        assert!(
-            is_enough(5, 0.05) && !is_enough(4, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
-        );
+        assert!(least(5) <= 0.05 && least(4) > 0.05 && least(0) > 0.99 && least(usize::MAX) <= 1e-9);
     }
 
     /// `tasks` tasks of which the second loses each by `lost`, but the first by `other`.
@@ -542,7 +563,7 @@ mod tests {
             };
             prop_assert!(rank(&after) >= rank(&before));
             for it in [&before, &after] {
-                let found = it.compare(level, level).unwrap();
+                let found = it.compare(level).unwrap();
                 let ends = found.estimate.interval.unwrap();
                 let expected = match found.verdict {
                     ComparisonVerdict::FirstAhead => ends.low > 0.0,

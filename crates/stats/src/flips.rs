@@ -60,7 +60,7 @@ impl Flips {
             let (half, turns) = if count <= 2 * EXACT {
                 (usize::from(at >= bits(0)), 1 << (at % bits(0).max(1)))
             } else {
-                (usize::from(key >> 63 == 1), 1 + (key as usize >> 8) % ((1 << EXACT) - 1))
+                (usize::from(key >> 63 == 1), 1 + ((key >> 8) % ((1 << EXACT) - 1)) as usize)
             };
             if let Some(slot) = turned.get_mut(half).and_then(|half| half.get_mut(turns)) {
                 slot.0 += value(difference);

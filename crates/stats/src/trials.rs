@@ -120,7 +120,7 @@ pub struct OverTasks {
 
 /// Returns pass@k or pass^k over many tasks, each with the same weight, as tau-bench reports them.
 ///
-/// For an interval give the values of the tasks to [`super::bootstrap`].
+/// For an interval give the values of the tasks to [`super::estimate::interval`].
 ///
 /// # Errors
 /// If more passed than tried at a task, or `k` is 0.

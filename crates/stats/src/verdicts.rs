@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::cases::Cases;
-use super::compare::{ComparisonVerdict, Differences, together, two_sided};
+use super::compare::{ComparisonVerdict, Differences, Test, together, two_sided};
 use super::table::TaskTable;
 use super::{StatisticsError, outside};
 
@@ -41,24 +41,22 @@ impl Verdicts {
         };
         // What is enough for all of them is not looked at further.
         let least = outside(level)? / 2.0 / pairs(subjects.len()).count().max(1) as f64;
-        // Pairs that no result could separate do not belong to the family.
         let mut chances = Vec::new();
         for pair in pairs(subjects.len()) {
-            let found = match differences(pair) {
-                Some(found) if found.is_enough(level)? => Some(found.chance_down_to(0.0, least)?),
-                _ => None,
-            };
-            chances.push(found);
+            let found = differences(pair);
+            let able = found.as_ref().map_or(1.0, Differences::least);
+            let above = found.filter(|_| able <= 1.0 - level).map(|found| found.chance_down_to(0.0, least));
+            chances.push((above.unwrap_or(Ok(0.5))?, able));
         }
-        let family: Vec<f64> = chances.iter().flatten().copied().map(two_sided).collect();
-        let mut levels = together(&family, level);
-        let verdicts = chances.into_iter().map(|found| match found {
-            None => ComparisonVerdict::TooFewSharedTasks,
-            Some(above) if two_sided(above) > 1.0 - levels.next().unwrap_or(level) => {
-                ComparisonVerdict::NotDistinguishable
+        let tests: Vec<Test> =
+            chances.iter().map(|&(above, least)| Test { p: two_sided(above), least }).collect();
+        let verdicts = chances.into_iter().zip(together(&tests, level)).map(|((above, able), level)| {
+            match two_sided(above) > 1.0 - level {
+                _ if able > 1.0 - level => ComparisonVerdict::TooFewSharedTasks,
+                true => ComparisonVerdict::NotDistinguishable,
+                false if above < 0.5 => ComparisonVerdict::FirstAhead,
+                false => ComparisonVerdict::SecondAhead,
             }
-            Some(above) if above < 0.5 => ComparisonVerdict::FirstAhead,
-            Some(_) => ComparisonVerdict::SecondAhead,
         });
         Ok(Some(Self::of_known(subjects.len(), verdicts)))
     }
@@ -101,7 +99,7 @@ fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::compare::compare;
+    use super::super::compare::{compare, tasks_to_tell_apart};
     use super::super::table::Observation;
     use super::*;
 
@@ -136,14 +134,18 @@ mod tests {
             }
             let table = TaskTable::new(cells.len(), &rows).unwrap();
             let found = verdicts(&table, level);
-            // Of each pair by itself: those with the smallest chances are separated, the k-th of m with 1 / (m - k).
-            let mut alone: Vec<(f64, (usize, usize))> = Vec::new();
+            // Of each pair by itself: those with the smallest chances are separated, the k-th of m with 1 / (m - k), where m are
+            // those that could be separated beside m others.
+            let all: Vec<_> = pairs(cells.len())
+                .filter_map(|pair| Some((pair, compare(&table, pair.0, pair.1, level).ok()?)))
+                .map(|(pair, it)| (it.p, libm::pow(0.5, it.estimate.tasks as f64), pair))
+                .collect();
+            let able = |share: f64| all.iter().filter(move |(_, least, _)| *least <= share);
+            let share = (1..).map(|m| (m, (1.0 - level) / m as f64)).find(|(m, share)| able(*share).count() <= *m);
+            let mut alone: Vec<_> = able(share.unwrap().1).map(|&(p, _, pair)| (p, pair)).collect();
             for pair in pairs(cells.len()) {
-                let one = compare(&table, pair.0, pair.1, level);
-                match one.map(|it| (it.p, it.verdict)) {
-                    Ok((p, verdict)) if verdict != ComparisonVerdict::TooFewSharedTasks => alone.push((p, pair)),
-                    _ => prop_assert_eq!(found.between(pair.0, pair.1), ComparisonVerdict::TooFewSharedTasks),
-                }
+                let is_few = found.between(pair.0, pair.1) == ComparisonVerdict::TooFewSharedTasks;
+                prop_assert_eq!(is_few, alone.iter().all(|it| it.1 != pair));
                 prop_assert_eq!(found.between(pair.1, pair.0), found.between(pair.0, pair.1).mirrored());
             }
             alone.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -184,6 +186,23 @@ mod tests {
         let found = verdicts(&TaskTable::new(146, &rows).unwrap(), 0.99);
         assert!((1..146).all(|other| found.between(0, other) == ComparisonVerdict::FirstAhead));
         assert_eq!(found.between(1, 2), ComparisonVerdict::NotDistinguishable);
+    }
+
+    #[test]
+    fn boards_of_more_subjects_than_their_tasks_can_tell_apart_say_so() {
+        let board = |subjects, tasks| {
+            let rows: Vec<Observation> = (0..subjects)
+                .flat_map(|subject| {
+                    (0..tasks).map(move |task| Observation::of_success(subject, task, subject == 0))
+                })
+                .collect();
+            verdicts(&TaskTable::new(subjects, &rows).unwrap(), 0.95).between(0, 1)
+        };
+        for (subjects, needed) in [(2, 5), (5, 8), (20, 12), (60, 16)] {
+            assert_eq!(tasks_to_tell_apart(subjects as u64, 0.95), needed);
+            assert_eq!(board(subjects, needed), ComparisonVerdict::FirstAhead, "{subjects}");
+            assert_eq!(board(subjects, needed - 1), ComparisonVerdict::TooFewSharedTasks, "{subjects}");
+        }
     }
 
     #[test]

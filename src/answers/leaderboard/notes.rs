@@ -10,6 +10,7 @@ use crate::estimate::{Writing, percent};
 use crate::look_alikes;
 use crate::standing::notes::UNTIMED;
 use crate::text::{Tone, count, list, named, short};
+use karat_stats::compare::tasks_to_tell_apart;
 
 /// The note on a census.
 pub(crate) const CENSUS: &str =
@@ -112,22 +113,26 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
     if board.ranked < 2 || !has(|row| row.rank_range.is_some()) {
         return None;
     }
+    let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty())).then(|| {
+        let needed = tasks_to_tell_apart(board.ranked, basis.level);
+        format!(
+            "?: too few shared tasks to compare it with some: among {} subjects it takes {needed}",
+            board.ranked
+        )
+    });
     if is_official {
         let is_tied =
             board.letters.is_some() && has(|row| row.letters.as_ref().is_some_and(|it| !it.is_empty()));
         let tied = is_tied.then(|| {
             format!("two that share a letter are tied by their runs: a comparison does not separate them, at {level}")
         });
-        let few = has(|row| row.ties().ends_with('?'));
-        let few = few.then(|| String::from("?: too few shared tasks to compare it with some"));
         let parts: Vec<String> = tied.into_iter().chain(few).collect();
         return Some(parts.join("; ")).filter(|text| !text.is_empty());
     }
     let ranks =
         format!("the ranks that the comparisons of all pairs leave open, at {level} for all together (Holm)");
     let letters = "; two that share a letter are tied: a comparison does not separate them";
-    let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty()));
-    let few = if few { "; ?: too few shared tasks to compare it with some" } else { "" };
+    let few = few.map(|few| format!("; {few}")).unwrap_or_default();
     Some(format!("rank range: {ranks}{letters}{few}"))
 }
 

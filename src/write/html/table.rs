@@ -175,7 +175,7 @@ fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
         (Cell::Interval(span), Kind::Shade, _) if span.point.is_finite() => html! {
             td class=(shade(span.point)) {
                 (span.number(span.point))
-                @if let Some((low, high)) = span.ends { small { (span.number(low)) " to " (span.number(high)) } }
+                @if let Some((low, high)) = span.ends { small { (span.end(low)) " to " (span.end(high)) } }
             }
         },
         (Cell::Share(share), Kind::Shade, _) if share.is_finite() => {
@@ -252,7 +252,7 @@ fn interval(span: &Span, axis: &Axis) -> Markup {
         }
         @if axis.ends.is_some() {
             @match ends {
-                Some((low, high)) => td.number { (span.number(low)) " to " (span.number(high)) },
+                Some((low, high)) => td.number { (span.end(low)) " to " (span.end(high)) },
                 None => td.absent { "no interval" },
             }
         }

@@ -94,7 +94,7 @@ fn losses_that_are_mostly_alike_are_judged_as_what_they_are() {
         ("five of ten lost", 10, vec![0.4; 5], "worse", (0.0, 0.4)),
     ] {
         let differences = compared(count, &losses);
-        let found = differences.compare(0.95, 0.95).unwrap();
+        let found = differences.compare(0.95).unwrap();
         let ends = found.estimate.interval.unwrap();
         let round = |end: f64| (end * 1e4).round() / 1e4;
         let change = differences.change(0.0, 0.95, 0.95).unwrap();

@@ -75,9 +75,10 @@ fn race(sandbox: &Sandbox, one: &Path, other: &Path, name: &str) -> (usize, usiz
             while !is_over.load(Ordering::Relaxed) {
                 exchange();
                 count += 1;
-                // Now as fast as it can, now slowly enough for a run to get through.
+                // Now as fast as it can, now slowly enough for a run to get through: on a busy machine a run takes longer, so each
+                // pause is longer than the one before.
                 if count % 4096 < 64 {
-                    thread::sleep(std::time::Duration::from_millis(7));
+                    thread::sleep(std::time::Duration::from_millis(7 + count as u64 / 1024));
                 }
             }
             if count % 2 == 1 {

@@ -154,7 +154,7 @@ pub fn comparisons(given: &Value) -> Value {
     let margin = given["margin"].as_f64().unwrap() / 1e9;
     let found =
         Differences::new(&table(given, 2), &Cases::default(), 0, 1).ok_or(NOTHING_SHARED).and_then(|it| {
-            let found = it.compare(level, level)?;
+            let found = it.compare(level)?;
             Ok(json!({
                 "mean": found.estimate.mean,
                 "p": found.p,
