@@ -385,10 +385,13 @@ impl<'s, 'a> Series<'s, 'a> {
 
     /// Returns the same with the tasks that an interval is of.
     pub(super) fn conclusion(&self, at_seconds: i64) -> Summary {
-        let counted = self.counted(at_seconds);
         let is_mean = self.rules.score == StandingScore::Window;
-        let sample = is_mean.then(|| Arc::new(Sample::new(&counted, self.by_task.is_some())));
-        Summary { sample, ..self.summary(at_seconds) }
+        let has_cases = self.items.iter().all(|it| it.item.cases.is_some());
+        let sample = is_mean.then(|| match &self.by_task {
+            Some(by_task) if !has_cases => Sample::of_sums(by_task.of_task.values().copied()),
+            by_task => Sample::new(&self.counted(at_seconds), by_task.is_some()),
+        });
+        Summary { sample: sample.map(Arc::new), ..self.summary(at_seconds) }
     }
 
     fn part(&self, at: usize, column: &Column, window: &Places) -> Part {

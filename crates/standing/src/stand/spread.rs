@@ -25,6 +25,11 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    /// Returns the sample of tasks that count alike, from the sum of the scores of each and their number.
+    pub(super) fn of_sums(sums: impl Iterator<Item = (i128, i128)>) -> Self {
+        Self { tasks: sums.map(|(sum, items)| (billionths(sum, items), 1)).collect(), cases: Vec::new() }
+    }
+
     /// Returns the sample of the items that count: with tasks that count alike, else with items that do, however many there are
     /// of a task.
     pub(super) fn new(counted: &[&Counted<'_>], is_of_tasks: bool) -> Self {
@@ -47,15 +52,15 @@ impl Sample {
             cases = Vec::new();
         }
         let task = |(sum, items, _): (i128, u32, usize)| {
-            (billionths(sum, items), if is_of_tasks { 1 } else { items })
+            (billionths(sum, items.into()), if is_of_tasks { 1 } else { items })
         };
         Self { tasks: by_task.into_values().map(task).collect(), cases }
     }
 }
 
 /// Returns the mean of scores, from their sum in units.
-fn billionths(units: i128, scores: u32) -> i64 {
-    round_ratio(units, 1_000_000 * i128::from(scores.max(1))) as i64
+fn billionths(units: i128, scores: i128) -> i64 {
+    round_ratio(units, 1_000_000 * scores.max(1)) as i64
 }
 
 /// A score that is a mean over tasks, and the tasks: what its interval follows from.

@@ -467,6 +467,15 @@ proptest! {
         prop_assert_eq!(found.counts.in_window, rows.len() as u64);
         let timeless: Vec<Item<'_>> = items.iter().map(|item| Item { time_seconds: None, ..item.clone() }).collect();
         prop_assert_eq!(only(&card, &timeless, &[], 100).score, found.score);
+        // The interval is that of the means of the tasks, each once.
+        let of_task = |task: usize| {
+            let own: Vec<i64> = rows.iter().filter(|row| row.0 == task).map(|row| row.1).collect();
+            (!own.is_empty()).then(|| (own.iter().sum::<i64>() as f64 * 1e6 / own.len() as f64, 1.0))
+        };
+        let expected = karat_stats::estimate::interval((0..5).filter_map(of_task), 0.0, LEVEL).unwrap().unwrap();
+        if let Some(ends) = found.spread.unwrap().interval(LEVEL).unwrap() {
+            prop_assert!((ends.low - expected.low * 1000.0).abs() < 0.51 && (ends.high - expected.high * 1000.0).abs() < 0.51);
+        }
     }
 }
 
