@@ -185,7 +185,7 @@ impl Columns {
         let writing = board.writing(basis.scale);
         let official = row.official.as_ref();
         let [best, worst] = row.shown_ranks();
-        let mean = row.mean().map(|it| it.mean);
+        let mean = row.mean.map(|it| it.mean);
         let bounds = row.bounds.map(|it| writing.ends(Some((it.low, it.high))));
         let mut cells = vec![
             Cell::of_text(board.group.clone()),
@@ -320,7 +320,7 @@ fn case(answer: &LeaderboardAnswer, board: &Leaderboard, row: &LeaderboardRow, f
         _ => CaseResult::Error(lines(true)),
     };
     let writing = board.writing(answer.basis.scale);
-    let mean = row.mean().map_or_else(|| String::from("no mean"), |it| writing.number(it.mean));
+    let mean = row.mean.map_or_else(|| String::from("no mean"), |it| writing.number(it.mean));
     let interval = match answer.method {
         LeaderboardMethod::Census => String::new(),
         _ => format!(", {} interval {}", percent(answer.basis.level), row.ends(writing)),

@@ -150,19 +150,20 @@ fn table(standings: &[Standing]) -> Table {
         let of_official = if it.review.is_some() { Writing::decimals_of(0) } else { writing };
         let ends = it.interval.as_ref().map(|it| (it.low, it.high));
         let score = it.score.as_ref().map(|it| it.value);
+        let number = |value, writing: Writing| Cell::of_number(value, |it| writing.number(it));
+        let [official, score] = match level {
+            Some(_) => [Cell::interval(it.points, ends, of_official, false), number(score, writing)],
+            None => {
+                [number(it.points, of_official), Cell::interval(score, None, Writing::of(it.scale), false)]
+            }
+        };
         let tier = it.tier.as_ref();
         let items = it.items.in_window;
         let of = it.items.window_tasks.map_or_else(String::new, |tasks| format!("/{tasks}"));
         vec![
             Cell::text(&it.subject),
-            match level {
-                Some(_) => Cell::interval(it.points, ends, of_official, false),
-                None => Cell::of_number(it.points, |points| of_official.number(points)),
-            },
-            match level {
-                Some(_) => Cell::of_number(score, |score| writing.number(score)),
-                None => Cell::interval(score, None, Writing::of(it.scale), false),
-            },
+            official,
+            score,
             Cell::of_text(tier.and_then(|it| it.held.clone())),
             Cell::of_text(tier.and_then(|it| it.earned.clone())),
             Cell::of_text(tier.and_then(|it| it.single_blocker.clone())),
@@ -298,7 +299,7 @@ fn score(standing: &Standing, parts: &mut Detail) {
         );
     }
     if let Some(it) = &standing.interval {
-        let how = format!("{}, {} tasks", percent(it.level), it.tasks);
+        let how = format!("{}, {}", percent(it.level), count(size(it.tasks), "task"));
         let ends = Writing::points(standing.scale).ends(Some((it.low, it.high)));
         let whose =
             if standing.interval_of == Some(IntervalOf::Candidate) { ", of the candidate score" } else { "" };

@@ -85,12 +85,6 @@ impl Floor {
         let low = |it: &Estimate| it.low.filter(|_| self.on == On::Low);
         let is_below = estimate.is_some_and(|it| is_less(it.mean) || low(&it).is_some_and(is_less));
         let is_open = estimate.is_none_or(|it| self.on == On::Low && it.low.is_none());
-        // Where the score itself is below, its interval is not the reason.
-        let is_alone = |it: &Estimate| self.on == On::Low && is_less(it.mean);
-        let estimate = estimate.map(|it| match is_alone(&it) {
-            true => Estimate { low: None, high: None, ..it },
-            false => it,
-        });
         (is_below || is_open).then(|| Shortfall { subject: subject.to_owned(), estimate, is_below })
     }
 }

@@ -427,11 +427,6 @@ impl LeaderboardRow {
         self.rank_range.filter(|_| self.official.is_none()).unwrap_or(self.rank)
     }
 
-    /// Returns the mean of its runs, or of the dimension that is ranked; none if no run counts.
-    pub fn mean(&self) -> Option<&Estimate> {
-        self.mean.as_ref()
-    }
-
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
     pub fn ties(&self) -> String {
         let few = self.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty());

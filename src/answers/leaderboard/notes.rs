@@ -26,7 +26,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     if board
         .rows
         .iter()
-        .any(|row| row.bounds.is_some() && row.mean().is_some_and(|mean| mean.interval().is_none()))
+        .any(|row| row.bounds.is_some() && row.mean.is_some_and(|mean| mean.interval().is_none()))
     {
         let text = "bounds: the lowest and highest score that what is missing allows";
         lines.push((Tone::Plain, text.to_owned()));
@@ -77,9 +77,8 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
         (IntervalOf::Candidate, "intervals of the candidate score, as reviews decide what is official"),
         (IntervalOf::NewestValues, "no interval, as the newest values are no mean over tasks"),
     ] {
-        let is_of = |row: &&LeaderboardRow| {
-            row.official.as_ref().is_some_and(|official| official.interval_of == Some(of))
-        };
+        let is_of =
+            |row: &&LeaderboardRow| row.official.as_ref().is_some_and(|it| it.interval_of == Some(of));
         let all: Vec<&str> = board.rows.iter().filter(is_of).map(|row| row.subject.as_str()).collect();
         lines.extend(named(&all).map(|names| (Tone::Plain, format!("{text}: {names}"))));
     }
@@ -138,10 +137,7 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
 
 /// Names the subjects with a single task, of which nothing but the score is known.
 fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
-    let is_single = |row: &&LeaderboardRow| match &row.official {
-        Some(official) => official.interval_of == Some(IntervalOf::FewTasks),
-        None => row.score.tasks < 2 && row.score.interval().is_none(),
-    };
+    let is_single = |row: &&LeaderboardRow| row.score.tasks == 1 && row.score.interval().is_none();
     let single: Vec<&LeaderboardRow> = board.rows.iter().filter(is_single).collect();
     let each = if single.iter().all(|row| row.items < 2) { "result" } else { "task" };
     let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();

@@ -74,6 +74,9 @@ pub struct BridgeLevel {
     pub points: f64,
 }
 
+/// A subject, its official score, and the row of its mean, if it has one.
+type Found<'f> = (&'f str, &'f OfficialScore, Option<LeaderboardRow>);
+
 /// Replaces the ranks of `board`, which are by the means of runs, by those of official scores, and keeps a page of them.
 /// `board` has every subject that has a mean; a subject needs `tasks_min` tasks for a rank. Without a `level` there are no intervals.
 pub(super) fn rank_by_official(
@@ -88,7 +91,7 @@ pub(super) fn rank_by_official(
         mem::take(&mut board.rows).into_iter().map(named).collect();
     let unranked = board.unranked.take().into_iter().flatten().map(|it| (it.subject.clone(), it));
     let mut unranked: BTreeMap<String, UnrankedSubject> = unranked.collect();
-    let mut found: Vec<(&str, &OfficialScore, Option<LeaderboardRow>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for (subject, official) in &officials.subjects {
         let mean = means.remove(subject);
         let is_short = |it: &UnrankedSubject| it.why == UnrankedReason::TooFewTasks;
@@ -113,10 +116,7 @@ pub(super) fn rank_by_official(
     board.weights.clone_from(&officials.weights);
     board.ranked = ranked.len() as u64;
     let shown = ranked.into_iter().skip(page.skip).take(page.limit);
-    let row = |(rank, (subject, official, mean))| LeaderboardRow {
-        rank,
-        ..row(subject, official, mean, officials.scale, level)
-    };
+    let row = |(rank, found)| LeaderboardRow { rank, ..row(found, officials.scale, level) };
     board.rows = shown.map(row).collect();
     board.unranked = Some(unranked.into_values().collect());
 }
@@ -133,13 +133,7 @@ fn without_official(
 }
 
 /// Returns the row of a subject from that of its mean, if it has one.
-fn row(
-    subject: &str,
-    official: &OfficialScore,
-    mean: Option<LeaderboardRow>,
-    scale: u32,
-    level: Option<f64>,
-) -> LeaderboardRow {
+fn row((subject, official, mean): Found<'_>, scale: u32, level: Option<f64>) -> LeaderboardRow {
     let runs = mean.as_ref().map(|row| row.score);
     let of_scale = |points: f64| share(points / f64::from(scale));
     let found = level.map(|level| interval(official.spread.as_ref(), level));

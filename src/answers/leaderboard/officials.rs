@@ -91,8 +91,7 @@ impl OfficialScore {
             _ => BridgeStep::Window,
         };
         let in_points = |score: Ratio| score.to_f64() * scale;
-        let lowered = |published| standing.gated.filter(|gated| gated.lowers(published));
-        let gated = standing.ungated.and_then(lowered);
+        let gated = standing.gated.filter(|gated| standing.ungated.is_some_and(|it| gated.lowers(it)));
         let levels = [
             (mean, standing.undecayed_score.or(standing.score).map(in_points)),
             (BridgeStep::Decay, standing.score.map(in_points)),

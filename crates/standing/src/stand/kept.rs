@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::fold::Fold;
 use super::input::{Counted, Event, Item, StandError, order};
 use super::replay::Run;
-use super::series::{View, Weights};
+use super::series::{Series, View, Weights};
 use super::value::SubjectStanding;
 use super::weights;
 use karat_core::scorecard::Scorecard;
@@ -49,7 +49,7 @@ pub fn keep(
         let has_past = rules.review.is_some() || rules.certification.is_some();
         let taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
         taken.for_each(|at| run.step(at));
-        run.conclude(as_of_seconds);
+        run.sum_up(as_of_seconds, Series::conclusion);
         // Later on, what arrives after this moment will have become known.
         let is_ahead = |item: &Counted<'_>| item.entered_seconds > as_of_seconds;
         let ahead = own.items.iter().any(is_ahead).then_some(i64::MIN);

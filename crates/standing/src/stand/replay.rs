@@ -23,7 +23,7 @@ pub(super) fn replay(
 ) -> SubjectStanding {
     let mut run = Run::new(view, subject, own, as_of_seconds);
     run.moments().into_iter().for_each(|at_seconds| run.step(at_seconds));
-    run.conclude(as_of_seconds);
+    run.sum_up(as_of_seconds, Series::conclusion);
     let known = run.series.count;
     run.series.take(usize::MAX);
     let ahead = (run.series.count > known).then(|| run.series.conclusion(as_of_seconds));
@@ -95,7 +95,7 @@ impl<'r, 'a> Run<'r, 'a> {
         // What a reviewer saw was there before what comes in the same second.
         let decisions = self.fold.decide(view, at_seconds, decisions, true);
         let cause = self.take_in(at_seconds);
-        self.sum_up(at_seconds);
+        self.sum_up(at_seconds, Series::summary);
         let mut ready = None;
         if let Some(cause) = cause {
             let mut basis = self.fold.basis(view, at_seconds);
@@ -109,20 +109,11 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Sums up the items that are known at a moment, and those behind the held and the official score.
-    fn sum_up(&mut self, at_seconds: i64) {
-        self.sum_up_by(&|series| series.summary(at_seconds));
-    }
-
-    /// Sums up the items at the last moment, with the tasks that intervals are of.
-    pub(super) fn conclude(&mut self, at_seconds: i64) {
-        self.sum_up_by(&|series| series.conclusion(at_seconds));
-    }
-
-    fn sum_up_by(&mut self, summary: &dyn Fn(&Series<'r, 'a>) -> Summary) {
-        self.fold.evidence = alloc::vec![summary(&self.series)];
+    pub(super) fn sum_up(&mut self, at_seconds: i64, summary: fn(&Series<'r, 'a>, i64) -> Summary) {
+        self.fold.evidence = alloc::vec![summary(&self.series, at_seconds)];
         for (role, count) in self.fold.counts().into_iter().enumerate() {
             if count.is_some_and(|count| count < self.series.count) {
-                let summary = summary(self.behind(role));
+                let summary = summary(self.behind(role), at_seconds);
                 self.fold.evidence.push(summary);
             }
         }
