@@ -44,6 +44,32 @@ karat_core::words! {
 }
 
 karat_core::words! {
+    /// The score that an interval is of, or the reason why there is none.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum IntervalOf {
+        /// The official score.
+        Official = "official",
+        /// The score of the moment, as reviews decide what is official.
+        Candidate = "candidate",
+        /// None: one task does not show how far tasks lie apart.
+        FewTasks = "few-tasks",
+        /// None: the newest values are no mean over tasks.
+        NewestValues = "newest-values",
+    }
+}
+
+impl IntervalOf {
+    /// Returns why there is no interval, in words; none if there is one.
+    pub fn without(self) -> Option<&'static str> {
+        match self {
+            Self::Official | Self::Candidate => None,
+            Self::FewTasks => Some("one task does not show how far tasks lie apart"),
+            Self::NewestValues => Some("the newest values are no mean over tasks"),
+        }
+    }
+}
+
+karat_core::words! {
     /// The moment to which the evidence behind the mean of runs is decayed.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum DecayMoment {

@@ -5,7 +5,9 @@ use karat_core::facts::{Digest, Outcome};
 use karat_core::record::{ENGINE_VERSION, Published};
 use karat_core::scorecard;
 use karat_standing::certification::{Certificate as CoreCertificate, Certified};
-use karat_standing::stand::{Change, Counts, DimensionStanding, Point, SubjectStanding, TierHeld};
+use karat_standing::stand::{
+    Change, Counts, DimensionStanding, Point, ScoreInterval, Spread, SubjectStanding, TierHeld,
+};
 use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,8 @@ use super::leaderboard::{BackfilledRecords, CorrectedRecords};
 use super::review::{Review, ScoreChange, score_history};
 use super::weights::WeightsState;
 use super::{
-    IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths, share,
+    IntervalMethod, IntervalOf, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths,
+    share,
 };
 use crate::record::ScorecardReference;
 use crate::rows::{Row, Rows};
@@ -54,6 +57,9 @@ pub struct Standing {
     pub score: Option<MomentScore>,
     /// The interval of the score; null for newest values, and with fewer than two tasks.
     pub interval: Option<StandingInterval>,
+    /// The score that the interval is of, or why there is none; null without a score.
+    #[serde(default)]
+    pub interval_of: Option<IntervalOf>,
     /// The score in points before and after the gate.
     pub gate: Option<GateEffect>,
     /// The official score in points: the current one as it is published, or for a scorecard with reviews the last that was
@@ -129,7 +135,7 @@ pub struct MomentScore {
     pub published: Option<f64>,
 }
 
-/// The interval of a standing.
+/// The interval of the official score, in points as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -407,10 +413,14 @@ impl Standing {
         let rules = card.standing.as_ref();
         let facts = &standing.facts;
         let window = standing.window.iter().filter_map(|place| answer.rows.rows.get(*place));
+        let interval = interval(standing.spread.as_ref(), answer.level);
         // A review is of whole points.
         let is_whole = standing.review.is_some();
         let ungated = standing.ungated.filter(|_| !is_whole);
-        let of_moment = |point: &Point| point.score.filter(|_| !is_whole).map(|it| it.publish(card.scale));
+        let is_lowered = standing.gated.zip(ungated).is_some_and(|(gated, it)| gated.lowers(it));
+        let of_moment = |point: &Point| {
+            point.score.filter(|_| !is_whole && !point.is_lowered).map(|it| it.publish(card.scale))
+        };
         let history = standing.history.iter().map(|point| HistoryPoint {
             time: (!standing.is_untimed).then(|| written(point.at_seconds)),
             points: point.points.map(|points| in_points(points, of_moment(point))),
@@ -434,23 +444,23 @@ impl Standing {
                 value: of_scale(score.to_f64()),
                 published: standing.ungated.map(|published| published.to_f64()),
             }),
-            interval: standing.interval.as_ref().and_then(|found| {
-                let interval = found.interval.as_ref()?;
-                Some(StandingInterval {
-                    low: of_scale(interval.low),
-                    high: of_scale(interval.high),
-                    level: interval.level,
-                    method: interval.method,
-                    tasks: found.tasks as u64,
-                })
+            interval: standing.spread.as_ref().zip(interval.0).map(|(spread, found)| StandingInterval {
+                low: found.low,
+                high: found.high,
+                level: answer.level,
+                method: found.method,
+                tasks: spread.tasks() as u64,
             }),
+            interval_of: standing.score.map(|_| interval.1),
             gate: standing.gated.map(|gated| GateEffect {
                 ungated_points: in_points(gated.ungated_points, ungated),
-                points: in_points(gated.points, ungated),
+                points: in_points(gated.points, ungated.filter(|_| !is_lowered)),
                 open_tiers: gated.open_tiers.map(|open| lowest_tiers(rules, open)),
             }),
-            points: official_points(standing),
-            gating_points: standing.gating_points.map(|points| in_points(points, ungated)),
+            points: standing.official_points(),
+            gating_points: standing
+                .gating_points
+                .map(|points| in_points(points, ungated.filter(|_| !is_lowered))),
             items: items(answer, standing),
             corrected: None,
             backfilled: None,
@@ -487,12 +497,14 @@ impl Standing {
     }
 }
 
-/// Returns the official score in points: as it is published, unless a gate or a review made it whole points.
-pub(crate) fn official_points(standing: &SubjectStanding) -> Option<f64> {
-    let points = standing.points?;
-    let is_whole = standing.review.is_some() || standing.gated.is_none_or(|it| it.points < it.ungated_points);
-    let published = standing.ungated.filter(|_| !is_whole);
-    Some(published.map_or(points as f64, Published::to_f64))
+/// Returns the interval of a score at a confidence, and what it is of.
+pub(crate) fn interval(spread: Option<&Spread>, level: f64) -> (Option<ScoreInterval>, IntervalOf) {
+    let Some(spread) = spread else { return (None, IntervalOf::NewestValues) };
+    match spread.interval(level).ok().flatten() {
+        None => (None, IntervalOf::FewTasks),
+        found if spread.is_candidate => (found, IntervalOf::Candidate),
+        found => (found, IntervalOf::Official),
+    }
 }
 
 /// Returns whole points, or the score as it is published if those are its points.

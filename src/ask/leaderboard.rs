@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_standing::stand::Interval;
 
 use super::Draws;
 use super::Leaderboard as AskedBoard;
@@ -79,7 +78,7 @@ pub fn ranked(
     let method = method(ask, door, rows)?;
     let (by, officials) = match by_fact {
         Some(by) => (by, Basing::Means(None)),
-        None => by(ask, door, method, rows, events)?,
+        None => by(ask, door, rows, events)?,
     };
     let settings = settings(ask, rows, by)?;
     let mut boards = leaderboards(ask, rows, method, &settings, officials, door.page)?;
@@ -177,13 +176,7 @@ pub fn base(ask: &AskedBoard, card: Option<&Scorecard>, is_part: bool) -> Result
 }
 
 /// Returns the basis of the means, and the official scores, or why ranks are not by them.
-fn by(
-    ask: &AskedBoard,
-    door: Door<'_>,
-    method: LeaderboardMethod,
-    rows: &Rows,
-    events: &Events,
-) -> Result<(By, Basing), Error> {
+fn by(ask: &AskedBoard, door: Door<'_>, rows: &Rows, events: &Events) -> Result<(By, Basing), Error> {
     let card = match door.card {
         Some(card) => Some(Cow::Borrowed(card)),
         None if matches!(ask.by.as_deref(), None | Some(OFFICIAL)) => card_of(rows)?,
@@ -198,9 +191,7 @@ fn by(
         (Base::Official, Some(card)) => {
             let as_of = ask.items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
             let as_of = as_of.unwrap_or(Timestamp { milliseconds: 0 });
-            let interval = Interval { level: ask.sure.confidence.level };
-            let interval = (method == LeaderboardMethod::Pairs).then_some(interval);
-            match Officials::new(rows, &card, events, as_of, interval) {
+            match Officials::new(rows, &card, events, as_of) {
                 Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
                 Err(error) if rows.newest().is_none() && ask.by.is_none() => {
                     Ok((By::Score, Basing::Means(Some(error.to_string()))))

@@ -99,9 +99,8 @@ pub(super) fn by(board: &Leaderboard) -> String {
 
 /// Returns true if intervals come from tasks.
 pub fn has_intervals(answer: &LeaderboardAnswer) -> bool {
-    let is_of_tasks = |row: &LeaderboardRow| {
-        row.mean().and_then(|it| it.method).is_some_and(|method| method != IntervalMethod::Wilson)
-    };
+    let is_of_tasks =
+        |row: &LeaderboardRow| row.score.method.is_some_and(|method| method != IntervalMethod::Wilson);
     answer.leaderboards.iter().any(|board| board.rows.iter().any(is_of_tasks))
 }
 
@@ -150,16 +149,18 @@ impl Columns {
         let any = |is: &dyn Fn(&LeaderboardRow) -> bool| board.rows.iter().any(is);
         let is_official = any(&|row| row.official.is_some());
         let has_tiers = any(&|row| row.official.as_ref().is_some_and(|it| it.tier.is_some()));
+        // The number that is ranked is the one with an interval.
         let interval = Kind::Interval { sides: None, level: basis.level };
+        let [official, mean] = if is_official { [interval, Kind::Number] } else { [Kind::Leading, interval] };
         let mut columns = vec![
             Column::text("group").wide().shown_if(self.is_grouped),
             Column::number("rank"),
             Column::number("rank_worst").hidden(),
             Column::text("tied").shown_if(any(&|row| !row.ties().is_empty())),
             Column::name("subject"),
-            Column::new("official", Kind::Leading).shown_if(is_official),
+            Column::new("official", official).shown_if(is_official),
             Column::text("tier").wide().shown_if(has_tiers),
-            Column::new("mean", interval),
+            Column::new("mean", mean),
             Column::text("bounds").shown_if(any(&|row| row.bounds.is_some())),
             Column::number("tasks"),
             Column::number("items").hidden(),
@@ -184,7 +185,7 @@ impl Columns {
         let writing = board.writing(basis.scale);
         let official = row.official.as_ref();
         let [best, worst] = row.shown_ranks();
-        let mean = row.mean();
+        let mean = row.mean.map(|it| it.mean);
         let bounds = row.bounds.map(|it| writing.ends(Some((it.low, it.high))));
         let mut cells = vec![
             Cell::of_text(board.group.clone()),
@@ -192,9 +193,12 @@ impl Columns {
             Cell::Count(worst.into()),
             Cell::of_text(Some(row.ties()).filter(|ties| !ties.is_empty())),
             Cell::text(&row.subject),
-            official.map_or(Cell::Absent, |it| Cell::Number(it.points, writing.number(row.score.mean))),
+            Cell::interval(official.map(|it| it.points), row.score.interval(), writing, false),
             Cell::of_text(official.and_then(|it| it.tier.clone())),
-            Cell::interval(mean.map(|it| it.mean), mean.and_then(Estimate::interval), writing, false),
+            match official {
+                Some(_) => Cell::of_number(mean, |it| writing.number(it)),
+                None => Cell::interval(mean, row.score.interval(), writing, false),
+            },
             Cell::of_text(bounds),
             Cell::Count(row.tasks),
             Cell::Count(row.items),
@@ -316,17 +320,17 @@ fn case(answer: &LeaderboardAnswer, board: &Leaderboard, row: &LeaderboardRow, f
         _ => CaseResult::Error(lines(true)),
     };
     let writing = board.writing(answer.basis.scale);
-    let mean = row.mean().map_or_else(|| String::from("no mean"), |it| writing.number(it.mean));
+    let mean = row.mean.map_or_else(|| String::from("no mean"), |it| writing.number(it.mean));
     let interval = match answer.method {
         LeaderboardMethod::Census => String::new(),
         _ => format!(", {} interval {}", percent(answer.basis.level), row.ends(writing)),
     };
-    let official = row
-        .official
-        .as_ref()
-        .map_or_else(String::new, |_| format!("official score {}, ", writing.number(row.score.mean)));
+    let score = match row.official {
+        Some(_) => format!("official score {}{interval}, mean {mean}", writing.number(row.score.mean)),
+        None => format!("mean {mean}{interval}"),
+    };
     let said = format!(
-        "rank {}, {official}mean {mean}{interval} over {}",
+        "rank {}, {score} over {}",
         ranks(row.shown_ranks()),
         count(usize::try_from(row.tasks).unwrap_or(usize::MAX), "task")
     );

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use karat_core::timestamp::Timestamp;
 use karat_standing::lifecycle::TaskStatus;
-use karat_standing::ratio::Ratio;
 use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding};
 
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
@@ -12,7 +11,7 @@ use crate::answers::basis::Basis;
 use crate::answers::notes::{foot, gating, limits, notes, of_certificate, of_weights, warm_up};
 use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
-use crate::answers::{ReviewState, StandingScore};
+use crate::answers::{IntervalMethod, IntervalOf, ReviewState, StandingScore};
 use crate::document::figure::{Figure, History, Point, Series, profile};
 use crate::estimate::{Writing, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
@@ -29,7 +28,7 @@ const DAY_SECONDS: f64 = 86_400.0;
 /// Returns the document of the standings `shown`; of one that was asked for by name in full.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) -> Document {
     let all: Vec<Standing> = shown.iter().map(|it| Standing::new(answer, it)).collect();
-    let settings = Settings { level: answer.interval.level, ..Settings::usual_for(Some(answer.card)) };
+    let settings = Settings { level: answer.level, ..Settings::usual_for(Some(answer.card)) };
     // A standing decays its evidence to its own moment.
     let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
     let mut document = standings(&all, &[]);
@@ -39,7 +38,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
         StandingScore::Latest => "newest values",
     });
     document.title = format!("{} {what} at {}", answer.card.name(), answer.as_of);
-    document.lines = vec![given(answer, &settings)];
+    document.lines = vec![given(answer, &all)];
     document.about = about(&basis);
     document.about.insert(0, (String::from("as of"), answer.as_of.to_string()));
     document.about.extend(answer.events.digest.map(|digest| (String::from("events"), digest.to_string())));
@@ -78,12 +77,12 @@ pub fn in_full(standing: &Standing, notes: &[String]) -> Document {
 }
 
 /// Returns the number of items, the intervals, and what is left out.
-fn given(answer: &Answer<'_>, settings: &Settings) -> String {
+fn given(answer: &Answer<'_>, all: &[Standing]) -> String {
     let Answer { rows, standings, .. } = answer;
     let mut line =
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
-    if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
-        let _ = write!(line, "; {} intervals (Gaffke)", percent(settings.level));
+    if all.iter().filter_map(|it| it.interval.as_ref()).any(|it| it.method == IntervalMethod::Gaffke) {
+        let _ = write!(line, "; {} intervals (Gaffke)", percent(answer.level));
     }
     line.push_str(&left_out(rows, standings.after));
     if standings.by_id {
@@ -145,21 +144,26 @@ pub fn standings(standings: &[Standing], notes: &[String]) -> Document {
 }
 
 fn table(standings: &[Standing]) -> Table {
+    let level = standings.iter().find_map(|it| it.interval.as_ref()).map(|it| it.level);
     let row = |it: &Standing| {
-        let writing = Writing::of(it.scale);
-        let official = |points: f64| match it.review {
-            Some(_) => points.to_string(),
-            None => writing.number(points / f64::from(it.scale)),
-        };
+        let writing = Writing::points(it.scale);
+        let of_official = if it.review.is_some() { Writing::decimals_of(0) } else { writing };
         let ends = it.interval.as_ref().map(|it| (it.low, it.high));
         let score = it.score.as_ref().map(|it| it.value);
+        let number = |value, writing: Writing| Cell::of_number(value, |it| writing.number(it));
+        let [official, score] = match level {
+            Some(_) => [Cell::interval(it.points, ends, of_official, false), number(score, writing)],
+            None => {
+                [number(it.points, of_official), Cell::interval(score, None, Writing::of(it.scale), false)]
+            }
+        };
         let tier = it.tier.as_ref();
         let items = it.items.in_window;
         let of = it.items.window_tasks.map_or_else(String::new, |tasks| format!("/{tasks}"));
         vec![
             Cell::text(&it.subject),
-            Cell::of_number(it.points, official),
-            Cell::interval(score, ends, writing, false),
+            official,
+            score,
             Cell::of_text(tier.and_then(|it| it.held.clone())),
             Cell::of_text(tier.and_then(|it| it.earned.clone())),
             Cell::of_text(tier.and_then(|it| it.single_blocker.clone())),
@@ -172,13 +176,15 @@ fn table(standings: &[Standing]) -> Table {
         ]
     };
     let any = |is: &dyn Fn(&Standing) -> bool| standings.iter().any(is);
-    let level = standings.iter().find_map(|it| it.interval.as_ref()).map(|it| it.level);
     let best = standings.first().map_or(1, |it| it.scale);
-    let score = level.map_or(Kind::Bar(best), |level| Kind::Interval { sides: None, level });
+    let [official, score] = match level {
+        Some(level) => [Kind::Interval { sides: None, level }, Kind::Number],
+        None => [Kind::Leading, Kind::Bar(best)],
+    };
     let has_tiers = any(&|it| it.tier.is_some());
     let mut columns = vec![
         Column::name("subject"),
-        Column::new("official", Kind::Leading),
+        Column::new("official", official),
         Column::new("score", score),
         Column::text("tier").shown_if(has_tiers),
         Column::text("earned_tier").hidden(),
@@ -194,8 +200,8 @@ fn table(standings: &[Standing]) -> Table {
     // Programs see the same columns whatever the scorecard.
     if level.is_none() {
         for (at, end) in ["low", "high"].into_iter().enumerate() {
-            columns.insert(3 + at, Column::number(end).hidden());
-            rows.iter_mut().for_each(|row| row.cells.insert(3 + at, Cell::Absent));
+            columns.insert(2 + at, Column::number(end).hidden());
+            rows.iter_mut().for_each(|row| row.cells.insert(2 + at, Cell::Absent));
         }
     }
     let caption = "The official score, and the current one before reviews and gates";
@@ -293,10 +299,18 @@ fn score(standing: &Standing, parts: &mut Detail) {
         );
     }
     if let Some(it) = &standing.interval {
-        let how = format!("{}, {} tasks", percent(it.level), it.tasks);
+        let how = format!("{}, {}", percent(it.level), count(size(it.tasks), "task"));
         let ends = Writing::points(standing.scale).ends(Some((it.low, it.high)));
-        parts.note(Tone::Plain, format!("{ends} points ({how})"));
+        let whose =
+            if standing.interval_of == Some(IntervalOf::Candidate) { ", of the candidate score" } else { "" };
+        parts.note(Tone::Plain, format!("{ends} points{whose} ({how})"));
     }
+    parts.notes(
+        standing
+            .interval_of
+            .and_then(IntervalOf::without)
+            .map(|why| (Tone::Plain, format!("no interval: {why}"))),
+    );
     for (left_out, why) in
         [(items.excluded, "because of the outcome"), (items.unscored, "without a score or a value")]
     {
@@ -461,10 +475,6 @@ fn profiles(shown: &[SubjectStanding]) -> Table {
 
 fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
     let writing = Writing::of(answer.card.scale.max);
-    let whole = |score: Ratio| {
-        let published = score.publish(answer.card.scale);
-        published.value.div_euclid(10i64.saturating_pow(published.places))
-    };
     let series = |standing: &SubjectStanding| {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
@@ -477,6 +487,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         let now = karat_standing::stand::Point {
             at_seconds: answer.as_of.seconds(),
             points: standing.gated.map(|gated| gated.points),
+            is_lowered: standing.gated.zip(standing.ungated).is_some_and(|(gated, it)| gated.lowers(it)),
             canonical: standing.points,
             score: standing.score,
             tier: None,
@@ -487,9 +498,9 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
             time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
             // Without a review, the official score is the score itself, unless a gate capped it.
-            line: match (&standing.review, point.score.zip(point.points)) {
+            line: match (&standing.review, point.points.filter(|_| point.is_lowered)) {
                 (Some(_), _) => point.canonical.map(|points| points as f64),
-                (None, Some((score, points))) if points < whole(score) => Some(points as f64),
+                (None, Some(points)) => Some(points as f64),
                 (None, _) => point.score.map(|score| writing.value(score.to_f64())),
             },
             flag: flag(point.at_seconds),

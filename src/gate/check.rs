@@ -16,7 +16,7 @@ use crate::rows::Rows;
 use crate::standing::events::Events;
 use crate::standing::{Answer, items, refused};
 use crate::text::{clean, count};
-use karat_standing::stand::{Interval, stand};
+use karat_standing::stand::stand;
 
 /// The names of the two sides of a check.
 pub const BASELINE: &str = "baseline";
@@ -185,17 +185,17 @@ fn official(least: Decimal, asked: &Items, rows: &Rows) -> Result<Verdict, Error
         return Err(invalid("a standing needs a moment").hint("--as-of 2026-01-31T12:00:00Z"));
     };
     let card = card_of(rows)?.ok_or_else(crate::standing::several_cards)?;
-    let (events, interval) = (Events::default(), Interval { level: Confidence::default().level });
+    let events = Events::default();
     let items = items::items(rows, &card, &events)?;
-    let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
-        .map_err(|errors| refused(&errors))?;
+    let standings =
+        stand(&card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
     let answer = Answer {
         card: &card,
         rows,
         standings: &standings,
         as_of,
-        interval,
+        level: Confidence::default().level,
         events: &events,
         look_alikes: &look_alikes,
     };

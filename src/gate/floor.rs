@@ -96,9 +96,11 @@ fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basis) -
     let over = (estimate.tasks > 0).then(|| format!("over {tasks}"));
     let interval = estimate.interval().map(|ends| format!("{level} interval {}", writing.ends(Some(ends))));
     let mean = writing.number(estimate.mean);
+    let score = if floor.dimension.is_none() { "score" } else { "mean" };
     match (floor.on, estimate.low) {
-        (On::Low, Some(low)) => format!(
-            "{who} has {what}{}, the lower end of the {level} interval, below {least} (mean {mean} over {tasks})",
+        // Where the score itself is below, the end is not the reason.
+        (On::Low, Some(low)) if estimate.mean >= least => format!(
+            "{who} has {what}{}, the lower end of the {level} interval, below {least} ({score} {mean} over {tasks})",
             writing.number(low)
         ),
         _ => {

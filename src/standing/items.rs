@@ -43,6 +43,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
             arrived_seconds: row.arrived().map(Timestamp::seconds),
             outcome: row.outcome,
             score: row.score(),
+            cases: row.cases(),
             coverage: row.coverage(),
             readings: card.dimensions.iter().zip(&places).map(reading).collect(),
             gates: row.gates().iter().map(String::as_str).collect(),

@@ -11,7 +11,7 @@ pub mod tasks;
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_standing::stand::{Interval, Standings, SubjectStanding};
+use karat_standing::stand::{Standings, SubjectStanding};
 
 use self::events::Events;
 use crate::error::{Code, Error};
@@ -32,8 +32,8 @@ pub struct Answer<'a> {
     pub standings: &'a Standings,
     /// The time of the standings.
     pub as_of: Timestamp,
-    /// The settings of intervals.
-    pub interval: Interval,
+    /// The confidence of intervals.
+    pub level: f64,
     /// The events beside the evaluations.
     pub events: &'a Events,
     /// The subjects whose names look like others.

@@ -13,7 +13,7 @@ use karat_standing::lifecycle::{LifecycleRules, TaskLife};
 use karat_standing::ratio::Ratio;
 use karat_standing::review::{ReviewRules, swing};
 use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
-use karat_standing::stand::{Interval, Item, stand};
+use karat_standing::stand::{Item, stand};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
@@ -51,8 +51,7 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
         score: Some(score),
         ..Item::new("case", id, Digest::of(id.as_bytes()))
     });
-    let interval = Interval { level: 0.95 };
-    let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX, Some(interval)).map_err(all)?;
+    let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX).map_err(all)?;
     let subject = standings.subjects.first();
     let mean = subject.and_then(|subject| subject.score).map_or(0.0, Ratio::to_f64);
     let in_window = subject.map_or(0, |subject| subject.counts.in_window);

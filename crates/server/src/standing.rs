@@ -1,9 +1,10 @@
 //! Standings of subjects, from their records and the decisions in the log about them.
 
 use karat::answers::standing::Standing;
+use karat::ask::Confidence;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
-use karat_standing::stand::{Interval, SubjectStanding, stand};
+use karat_standing::stand::{SubjectStanding, stand};
 
 use crate::decisions::Decisions;
 use crate::prelude::*;
@@ -19,15 +20,14 @@ pub struct Question {
     pub as_of: Timestamp,
     /// The size of the log up to which items count.
     pub size: u64,
-    pub interval: Interval,
     /// A line of events that is not in the log, to see its effect.
     pub proposed: Option<String>,
 }
 
 impl Question {
-    /// Returns the question for the standings of `subjects`, with the default intervals.
+    /// Returns the question for the standings of `subjects`,.
     pub fn new(pool: Arc<ScorerPool>, subjects: Vec<String>, as_of: Timestamp, size: u64) -> Self {
-        Self { pool, subjects, as_of, size, interval: INTERVAL, proposed: None }
+        Self { pool, subjects, as_of, size, proposed: None }
     }
 }
 
@@ -37,9 +37,6 @@ pub struct Standings {
     /// The number of lines of events that count; the last is the proposed one.
     pub events: usize,
 }
-
-/// The default plan of intervals, the same as on the command line.
-const INTERVAL: Interval = Interval { level: 0.95 };
 
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
@@ -94,10 +91,10 @@ pub async fn answered<T: Send + 'static>(
     };
     let (rows, events, look_alikes) = read.await?;
     app.checked(move || {
-        let Question { pool, as_of, interval, .. } = question;
+        let Question { pool, as_of, .. } = question;
         let card = &pool.card;
         let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
-        let mut standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
+        let mut standings = stand(card, &items, &events.events, as_of.seconds())
             .map_err(|errors| unanswerable(&refused(&errors)))?;
         if let Some((shared, each)) = &shares {
             standings.shared = Some(*shared);
@@ -110,7 +107,7 @@ pub async fn answered<T: Send + 'static>(
             rows: &rows,
             standings: &standings,
             as_of,
-            interval,
+            level: Confidence::default().level,
             events: &events,
             look_alikes: &look_alikes,
         };

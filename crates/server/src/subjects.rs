@@ -265,7 +265,7 @@ impl Reading<'_> {
                 kept.insert(state.subject().to_owned(), state);
             }
             if !later.is_empty() {
-                let standings = stand(card, &items, &events.events, as_of, None).map_err(refused)?;
+                let standings = stand(card, &items, &events.events, as_of).map_err(refused)?;
                 for standing in standings.subjects.iter().filter(|it| later.contains(&it.subject)) {
                     stood.insert(standing.subject.clone(), summary(card, standing));
                 }

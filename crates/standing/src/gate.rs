@@ -20,6 +20,8 @@ pub struct Gated {
     pub ungated_points: i64,
     /// The score after.
     pub points: i64,
+    /// The lowest cap that holds; none if none does.
+    pub cap_points: Option<i64>,
     /// Number of tiers that stay open; none for all.
     pub open_tiers: Option<usize>,
 }
@@ -31,9 +33,11 @@ pub fn apply(gate: &SecurityGate, points: i64, facts: &GateFacts) -> Gated {
     let steps = || gate.steps.iter().filter(holds).chain(incident.clone());
     let unmeasured = gate.open_unmeasured.filter(|_| facts.reading.is_none());
     let on_hold = facts.is_on_hold.then_some(gate.open_on_hold);
+    let cap_points = steps().map(|step| step.cap_points).min();
     Gated {
         ungated_points: points,
-        points: steps().map(|step| step.cap_points).fold(points, i64::min),
+        points: cap_points.map_or(points, |cap| cap.min(points)),
+        cap_points,
         open_tiers: steps().map(|step| step.open_tiers).chain(unmeasured).chain(on_hold).min(),
     }
 }

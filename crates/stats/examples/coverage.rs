@@ -21,6 +21,8 @@ pub enum Shape {
     Unequal(f64),
     /// The same, but each run counts as one.
     Weighed(f64),
+    /// One run, and thirty at one task of ten, alike within a task; each run counts as one.
+    Heavy(f64),
     /// Three tasks of four have .9, the others .85.
     Graded,
     /// A score from .8 to 1, such as of cost and speed, and 0 where the run is lost.
@@ -34,7 +36,7 @@ pub enum Shape {
 }
 
 /// The shapes that are simulated.
-pub const SHAPES: [Shape; 22] = [
+pub const SHAPES: [Shape; 26] = [
     Shape::One(0.02),
     Shape::One(0.5),
     Shape::One(0.9),
@@ -51,6 +53,10 @@ pub const SHAPES: [Shape; 22] = [
     Shape::Weighed(0.5),
     Shape::Weighed(0.9),
     Shape::Weighed(0.98),
+    Shape::Heavy(0.02),
+    Shape::Heavy(0.5),
+    Shape::Heavy(0.9),
+    Shape::Heavy(0.98),
     Shape::Graded,
     Shape::Times(0.9),
     Shape::Times(0.96),
@@ -69,7 +75,7 @@ impl Shape {
     /// Returns the true mean.
     fn mean(self) -> f64 {
         match self {
-            Self::One(p) | Self::Four(p) | Self::Unequal(p) | Self::Weighed(p) => p,
+            Self::One(p) | Self::Four(p) | Self::Unequal(p) | Self::Weighed(p) | Self::Heavy(p) => p,
             Self::Graded => 0.8875,
             Self::Times(p) => 0.9 * p,
             Self::Rubric => 0.96 * 0.925,
@@ -89,6 +95,10 @@ impl Shape {
                 let swing = p.min(1.0 - p) * (2.0 * toss(random, 0.5) - 1.0);
                 let count = 1 + (8.0 * random.open_unit()) as usize;
                 runs(random, count, p + swing)
+            }
+            Self::Heavy(p) => {
+                let count = if toss(random, 0.1) > 0.0 { 30 } else { 1 };
+                vec![toss(random, p); count]
             }
             Self::Graded => vec![0.9 - 0.05 * toss(random, 0.25)],
             Self::Times(p) => vec![toss(random, p) * (0.8 + 0.2 * random.open_unit())],
@@ -122,7 +132,7 @@ pub fn coverage(shape: Shape, tasks: usize, experiments: u32) -> Result<Found, B
             results.extend(values.iter().filter_map(|value| Observation::of_share(0, task, *value)));
         }
         let table = match shape {
-            Shape::Weighed(_) => TaskTable::weighing_trials(1, &results)?,
+            Shape::Weighed(_) | Shape::Heavy(_) => TaskTable::weighing_trials(1, &results)?,
             _ => TaskTable::new(1, &results)?,
         };
         // What has no interval covers nothing. The ends are rounded to billionths.

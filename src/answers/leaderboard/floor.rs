@@ -58,12 +58,7 @@ impl Floor {
         let is_named = |subject: &String| subjects.contains(subject);
         let is_meant = |subject: &String| subjects.is_empty() || is_named(subject);
         let ranked = board.rows.iter().filter(|row| is_meant(&row.subject));
-        // No end of an interval opens a gate that the score itself does not.
-        let is_score = |row: &&LeaderboardRow| self.dimension.is_none() && row.official.is_some();
-        let ranked = ranked.filter_map(|row| {
-            let official = (self.on == On::Low).then_some(row).filter(is_score).map(|row| row.score);
-            self.shortfall(&row.subject, official, &self.estimates(row), scale)
-        });
+        let ranked = ranked.filter_map(|row| self.shortfall(&row.subject, self.estimate(row), scale));
         let unranked = board.unranked.iter().flatten();
         let without = unranked.filter(|it| it.why != UnrankedReason::TooFewTasks && is_meant(&it.subject));
         let mut without: Vec<&String> = without.map(|it| &it.subject).collect();
@@ -71,45 +66,26 @@ impl Floor {
             |name: &&String| board.rows.iter().any(|row| row.subject == **name) || without.contains(name);
         let more: Vec<&String> = subjects.iter().filter(|name| !is_there(name)).collect();
         without.extend(more);
-        ranked.chain(without.into_iter().filter_map(|name| self.shortfall(name, None, &[], scale))).collect()
+        ranked.chain(without.into_iter().filter_map(|name| self.shortfall(name, None, scale))).collect()
     }
 
-    /// Returns the estimates that must reach the floor, each of them.
-    fn estimates(&self, row: &LeaderboardRow) -> Vec<Estimate> {
+    /// Returns the estimate that must reach the floor.
+    fn estimate(&self, row: &LeaderboardRow) -> Option<Estimate> {
         match &self.dimension {
-            // Beside an official score a leaderboard shows the interval of the runs; few official scores have their own.
-            None if self.on == On::Low && row.official.is_some() => {
-                let ends = [Some(row.score), row.mean].into_iter().flatten();
-                let ends: Vec<Estimate> = ends.filter(|it| it.low.is_some()).collect();
-                if ends.is_empty() { vec![row.score] } else { ends }
-            }
-            None => vec![row.score],
-            Some(key) => {
-                row.dimensions.as_ref().and_then(|it| it.get(key).copied().flatten()).into_iter().collect()
-            }
+            None => Some(row.score),
+            Some(key) => row.dimensions.as_ref()?.get(key).copied().flatten(),
         }
     }
 
-    /// Returns the first of the estimates that is below the floor, else one that has no value to compare.
-    fn shortfall(
-        &self,
-        subject: &str,
-        official: Option<Estimate>,
-        estimates: &[Estimate],
-        scale: u32,
-    ) -> Option<Shortfall> {
-        let value = |it: &Estimate| if self.on == On::Mean { Some(it.mean) } else { it.low };
+    /// Returns the estimate if it is below the floor, or has no value to compare. No end of an interval opens a gate that the
+    /// score itself does not.
+    fn shortfall(&self, subject: &str, estimate: Option<Estimate>, scale: u32) -> Option<Shortfall> {
         // Answers are rounded to billionths.
         let is_less = |value: f64| ((value / f64::from(scale) * 1e9).round() as i64) < self.least;
-        let found = |estimate, is_below| Shortfall { subject: subject.to_owned(), estimate, is_below };
-        if let Some(official) = official.filter(|it| is_less(it.mean)) {
-            return Some(found(Some(Estimate { low: None, high: None, ..official }), true));
-        }
-        if let Some(below) = estimates.iter().find(|it| value(it).is_some_and(is_less)) {
-            return Some(found(Some(*below), true));
-        }
-        let without = estimates.iter().find(|it| value(it).is_none());
-        (without.is_some() || estimates.is_empty()).then(|| found(without.copied(), false))
+        let low = |it: &Estimate| it.low.filter(|_| self.on == On::Low);
+        let is_below = estimate.is_some_and(|it| is_less(it.mean) || low(&it).is_some_and(is_less));
+        let is_open = estimate.is_none_or(|it| self.on == On::Low && it.low.is_none());
+        (is_below || is_open).then(|| Shortfall { subject: subject.to_owned(), estimate, is_below })
     }
 }
 
@@ -122,7 +98,7 @@ mod tests {
         let estimate = |mean, low| Some(Estimate { mean, low, high: None, method: None, tasks: 3 });
         let below = |on, estimate: Option<Estimate>| {
             let floor = Floor { dimension: None, least: 800_000_000, on };
-            floor.shortfall("a", None, estimate.as_slice(), 1).map(|it| it.is_below)
+            floor.shortfall("a", estimate, 1).map(|it| it.is_below)
         };
         assert_eq!(below(On::Mean, estimate(0.8, None)), None);
         assert_eq!(below(On::Mean, estimate(0.799_999_999, None)), Some(true));

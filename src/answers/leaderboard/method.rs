@@ -109,7 +109,7 @@ pub(crate) fn rank_by_official(
     officials: &Officials,
 ) -> Result<Ranked, StatisticsError> {
     let means = rank(rows, items, None, method, settings, Page::ALL);
-    official(means, officials, settings, page)
+    official(means, officials, method, settings, page)
 }
 
 /// Replaces the ranks of `means` by those of official scores. A subject none of whose runs counts may have such a score.
@@ -119,6 +119,7 @@ pub(crate) fn rank_by_official(
 pub fn official(
     means: Result<Ranked, StatisticsError>,
     officials: &Officials,
+    method: LeaderboardMethod,
     settings: &Settings,
     page: Page,
 ) -> Result<Ranked, StatisticsError> {
@@ -129,7 +130,8 @@ pub fn official(
         }
         Err(error) => return Err(error),
     };
-    super::official::rank_by_official(&mut ranked.leaderboard, officials, settings.tasks_min, page);
+    let level = (method != LeaderboardMethod::Census).then_some(settings.level);
+    super::official::rank_by_official(&mut ranked.leaderboard, officials, settings.tasks_min, level, page);
     match (ranked.leaderboard.ranked, settings.tasks_min) {
         (0, 0..=1) => Err(nothing_counts()),
         (0, _) => Err(too_few_tasks()),

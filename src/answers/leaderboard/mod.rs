@@ -204,7 +204,7 @@ pub struct LeaderboardRow {
     /// compared.
     pub too_few_shared_tasks: Option<Vec<String>>,
     /// The value that is ranked, with its interval: the mean of runs in points, of a dimension or of a fact, or the official score
-    /// in points, whose interval is null if it is not the plain mean over a window.
+    /// in points.
     pub score: Estimate,
     /// The way to the official score; null on another basis.
     pub official: Option<Official>,
@@ -427,11 +427,6 @@ impl LeaderboardRow {
         self.rank_range.filter(|_| self.official.is_none()).unwrap_or(self.rank)
     }
 
-    /// Returns the mean of its runs, or of the dimension that is ranked; none if no run counts.
-    pub fn mean(&self) -> Option<&Estimate> {
-        self.mean.as_ref()
-    }
-
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
     pub fn ties(&self) -> String {
         let few = self.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty());
@@ -439,9 +434,9 @@ impl LeaderboardRow {
         format!("{}{mark}", letters(self.letters.as_deref().unwrap_or_default()))
     }
 
-    /// Returns the interval as text; without one the bounds, in brackets, and without those `-`.
+    /// Returns the interval as text; without one the bounds of a mean, in brackets, and without those `-`.
     pub fn ends(&self, writing: Writing) -> String {
-        match (self.mean().and_then(Estimate::interval), self.bounds) {
+        match (self.score.interval(), self.bounds.filter(|_| self.official.is_none())) {
             (None, Some(bounds)) => format!("({})", writing.ends(Some((bounds.low, bounds.high)))),
             (interval, _) => writing.ends(interval),
         }

@@ -3,7 +3,9 @@
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
 use crate::answers::notes::in_force;
-use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
+use crate::answers::{
+    BridgeStep, ChoiceSource, IntervalMethod, IntervalOf, LeaderboardMethod, Outcome, UnrankedReason,
+};
 use crate::estimate::{Writing, percent};
 use crate::look_alikes;
 use crate::standing::notes::UNTIMED;
@@ -24,7 +26,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     if board
         .rows
         .iter()
-        .any(|row| row.bounds.is_some() && row.mean().is_some_and(|mean| mean.interval().is_none()))
+        .any(|row| row.bounds.is_some() && row.mean.is_some_and(|mean| mean.interval().is_none()))
     {
         let text = "bounds: the lowest and highest score that what is missing allows";
         lines.push((Tone::Plain, text.to_owned()));
@@ -71,6 +73,15 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
     lines.extend(board.weights.as_ref().map(|weights| (Tone::Care, in_force(weights))));
     let held = board.rows.iter().filter(|row| row.official.as_ref().is_some_and(|it| it.under_review));
     let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
+    for (of, text) in [
+        (IntervalOf::Candidate, "intervals of the candidate score, as reviews decide what is official"),
+        (IntervalOf::NewestValues, "no interval, as the newest values are no mean over tasks"),
+    ] {
+        let is_of =
+            |row: &&LeaderboardRow| row.official.as_ref().is_some_and(|it| it.interval_of == Some(of));
+        let all: Vec<&str> = board.rows.iter().filter(is_of).map(|row| row.subject.as_str()).collect();
+        lines.extend(named(&all).map(|names| (Tone::Plain, format!("{text}: {names}"))));
+    }
     lines
         .extend(named(&held).map(|names| (Tone::Care, format!("a newer score is held for review: {names}"))));
     lines
@@ -126,8 +137,7 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
 
 /// Names the subjects with a single task, of which nothing but the score is known.
 fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
-    let is_single =
-        |row: &&LeaderboardRow| row.mean().is_some_and(|mean| mean.tasks < 2 && mean.interval().is_none());
+    let is_single = |row: &&LeaderboardRow| row.score.tasks == 1 && row.score.interval().is_none();
     let single: Vec<&LeaderboardRow> = board.rows.iter().filter(is_single).collect();
     let each = if single.iter().all(|row| row.items < 2) { "result" } else { "task" };
     let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();
@@ -141,10 +151,7 @@ fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
 
 /// Says whose intervals rest on the number of cases of each result.
 fn of_cases(board: &Leaderboard) -> Option<String> {
-    let with = board
-        .rows
-        .iter()
-        .filter(|row| row.cases.is_some() && row.mean().is_some_and(|mean| mean.interval().is_some()));
+    let with = board.rows.iter().filter(|row| row.score.method == Some(IntervalMethod::Wilson));
     let names: Vec<&str> = with.map(|row| row.subject.as_str()).collect();
     let whose =
         if names.len() == board.rows.len() { String::new() } else { format!(" of {}", named(&names)?) };

@@ -10,7 +10,8 @@ use super::method::Page;
 use super::{Leaderboard, LeaderboardRow, OFFICIAL, UnrankedSubject};
 use crate::answers::basis::Estimate;
 use crate::answers::leaderboard::officials::{OfficialScore, Officials};
-use crate::answers::{BridgeStep, UnrankedReason, share};
+use crate::answers::standing::interval;
+use crate::answers::{BridgeStep, IntervalOf, UnrankedReason, share};
 use crate::estimate::Writing;
 
 /// The reason not to rank a selection of items by official scores.
@@ -51,6 +52,9 @@ impl Asked {
 pub struct Official {
     /// The official score in points of the scale.
     pub points: f64,
+    /// The score that the interval is of, or why there is none; null in a census.
+    #[serde(default)]
+    pub interval_of: Option<IntervalOf>,
     /// The levels from the mean of the runs to the official score, in order. A step that changes nothing is left out.
     pub bridge: Vec<BridgeLevel>,
     /// The tier that is held, if any.
@@ -70,15 +74,24 @@ pub struct BridgeLevel {
     pub points: f64,
 }
 
+/// A subject, its official score, and the row of its mean, if it has one.
+type Found<'f> = (&'f str, &'f OfficialScore, Option<LeaderboardRow>);
+
 /// Replaces the ranks of `board`, which are by the means of runs, by those of official scores, and keeps a page of them.
-/// `board` has every subject that has a mean; a subject needs `tasks_min` tasks for a rank.
-pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, tasks_min: usize, page: Page) {
+/// `board` has every subject that has a mean; a subject needs `tasks_min` tasks for a rank. Without a `level` there are no intervals.
+pub(super) fn rank_by_official(
+    board: &mut Leaderboard,
+    officials: &Officials,
+    tasks_min: usize,
+    level: Option<f64>,
+    page: Page,
+) {
     let named = |row: LeaderboardRow| (row.subject.clone(), row);
     let mut means: BTreeMap<String, LeaderboardRow> =
         mem::take(&mut board.rows).into_iter().map(named).collect();
     let unranked = board.unranked.take().into_iter().flatten().map(|it| (it.subject.clone(), it));
     let mut unranked: BTreeMap<String, UnrankedSubject> = unranked.collect();
-    let mut found: Vec<(&str, &OfficialScore, Option<LeaderboardRow>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for (subject, official) in &officials.subjects {
         let mean = means.remove(subject);
         let is_short = |it: &UnrankedSubject| it.why == UnrankedReason::TooFewTasks;
@@ -95,20 +108,16 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
     // What is left has items, but none up to the moment.
     unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean), officials)));
     let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
-    let ranked = ranks(&order).into_iter().flatten().zip(found);
-    let mut rows: Vec<LeaderboardRow> = ranked
-        .map(|(rank, (subject, official, mean))| LeaderboardRow {
-            rank: super::ranks(rank),
-            ..row(subject, official, mean, officials.scale)
-        })
-        .collect();
+    let mut ranked: Vec<_> = ranks(&order).into_iter().flatten().map(super::ranks).zip(found).collect();
     // The subjects are in the order of their names, and stay so among equal scores.
-    rows.sort_by_key(|row| row.rank);
+    ranked.sort_by_key(|(rank, _)| *rank);
     board.by = String::from(OFFICIAL);
     board.as_of = officials.as_of.map(|as_of| as_of.to_string());
     board.weights.clone_from(&officials.weights);
-    board.ranked = rows.len() as u64;
-    board.rows = rows.into_iter().skip(page.skip).take(page.limit).collect();
+    board.ranked = ranked.len() as u64;
+    let shown = ranked.into_iter().skip(page.skip).take(page.limit);
+    let row = |(rank, found)| LeaderboardRow { rank, ..row(found, officials.scale, level) };
+    board.rows = shown.map(row).collect();
     board.unranked = Some(unranked.into_values().collect());
 }
 
@@ -124,17 +133,25 @@ fn without_official(
 }
 
 /// Returns the row of a subject from that of its mean, if it has one.
-fn row(subject: &str, official: &OfficialScore, mean: Option<LeaderboardRow>, scale: u32) -> LeaderboardRow {
+fn row((subject, official, mean): Found<'_>, scale: u32, level: Option<f64>) -> LeaderboardRow {
     let runs = mean.as_ref().map(|row| row.score);
-    let value = share(official.points / f64::from(scale));
-    let plain = Estimate { mean: value, low: None, high: None, method: None, tasks: 0 };
-    let score = official.interval.map_or(plain, |interval| Estimate { mean: value, ..interval });
+    let of_scale = |points: f64| share(points / f64::from(scale));
+    let found = level.map(|level| interval(official.spread.as_ref(), level));
+    let ends = found.and_then(|(ends, _)| ends);
+    let score = Estimate {
+        mean: of_scale(official.points),
+        low: ends.map(|it| of_scale(it.low)),
+        high: ends.map(|it| of_scale(it.high)),
+        method: ends.map(|it| it.method),
+        tasks: official.spread.as_ref().map_or(0, |it| it.tasks() as u64),
+    };
     let first =
         runs.map(|runs| BridgeLevel { step: BridgeStep::Runs, points: share(runs.mean * f64::from(scale)) });
     let mut bridge: Vec<BridgeLevel> = first.into_iter().chain(official.levels.iter().copied()).collect();
     bridge.dedup_by(|next, last| next.points == last.points);
     let official = Official {
         points: official.points,
+        interval_of: found.map(|(_, of)| of),
         bridge,
         tier: official.tier.clone(),
         under_review: official.is_under_review,

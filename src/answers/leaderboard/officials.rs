@@ -6,13 +6,12 @@ use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
 use karat_standing::ratio::Ratio;
-use karat_standing::stand::{Interval, SubjectStanding, stand};
+use karat_standing::stand::{Spread, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
 use super::official::BridgeLevel;
-use crate::answers::basis::Estimate;
-use crate::answers::standing::{official_points, without_time};
+use crate::answers::standing::without_time;
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{BridgeStep, share};
 use crate::error::Error;
@@ -40,8 +39,8 @@ pub struct Officials {
 pub struct OfficialScore {
     /// The score in points.
     pub points: f64,
-    /// The interval of a mean over a window that is official as it is; its tasks lie in the window.
-    pub interval: Option<Estimate>,
+    /// The tasks that it rests on; none for the newest readings.
+    pub spread: Option<Spread>,
     /// The levels after the mean of the runs, in order; the last one is the official score.
     pub levels: Vec<BridgeLevel>,
     /// The tier that is held, if any.
@@ -51,21 +50,14 @@ pub struct OfficialScore {
 }
 
 impl Officials {
-    /// Returns the official scores of the subjects of `rows` under `card` at `as_of`, with the decisions in `events`; with
-    /// intervals if `interval` says how.
+    /// Returns the official scores of the subjects of `rows` under `card` at `as_of`, with the decisions in `events`.
     ///
     /// # Errors
     /// If the scorecard has no section `[standing]`, or there are no standings.
-    pub fn new(
-        rows: &Rows,
-        card: &Scorecard,
-        events: &Events,
-        as_of: Timestamp,
-        interval: Option<Interval>,
-    ) -> Result<Self, Error> {
+    pub fn new(rows: &Rows, card: &Scorecard, events: &Events, as_of: Timestamp) -> Result<Self, Error> {
         let items = items::items(rows, card, events)?;
-        let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
-            .map_err(|errors| refused(&errors))?;
+        let standings =
+            stand(card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
         Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),
@@ -91,7 +83,7 @@ impl OfficialScore {
 
     /// Returns the official score of a standing; none without one.
     pub fn new(card: &Scorecard, standing: &SubjectStanding) -> Option<Self> {
-        let points = official_points(standing)?;
+        let points = standing.official_points()?;
         let scale = f64::from(card.scale.max);
         let mean = match &card.standing {
             Some(rules) if rules.score == StandingScore::Latest => BridgeStep::Newest,
@@ -99,7 +91,7 @@ impl OfficialScore {
             _ => BridgeStep::Window,
         };
         let in_points = |score: Ratio| score.to_f64() * scale;
-        let gated = standing.gated.filter(|gated| gated.points < gated.ungated_points);
+        let gated = standing.gated.filter(|gated| standing.ungated.is_some_and(|it| gated.lowers(it)));
         let levels = [
             (mean, standing.undecayed_score.or(standing.score).map(in_points)),
             (BridgeStep::Decay, standing.score.map(in_points)),
@@ -113,13 +105,9 @@ impl OfficialScore {
         });
         let mut levels: Vec<BridgeLevel> = levels.collect();
         levels.dedup_by(|next, last| next.points == last.points);
-        let is_of_window = |level: &BridgeLevel| {
-            matches!(level.step, BridgeStep::Window | BridgeStep::Tasks | BridgeStep::Rounding)
-        };
-        let interval = standing.interval.as_ref().filter(|_| levels.iter().all(is_of_window));
         Some(Self {
             points,
-            interval: interval.map(Estimate::from),
+            spread: standing.spread.clone(),
             levels,
             tier: standing.tier.as_ref().and_then(|tier| tier.name.clone()),
             is_under_review: standing.review.as_ref().is_some_and(|it| it.history.is_under_review()),

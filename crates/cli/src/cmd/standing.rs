@@ -14,7 +14,7 @@ use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, several_cards, subject, tasks};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
+use karat_standing::stand::{SubjectStanding, stand, tasks as stand_tasks};
 
 use crate::args::{Cli, StandingArgs};
 use crate::gate;
@@ -56,16 +56,15 @@ fn with_answer(
 ) -> Result<Verdict, Failure> {
     let events = events_of(args.events.as_deref())?;
     let items = items::items(rows, card, &events)?;
-    let interval = Interval { level: args.sure.level };
-    let standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
-        .map_err(|errors| refused(&errors))?;
+    let standings =
+        stand(card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
     let answer = Answer {
         card,
         rows,
         standings: &standings,
         as_of,
-        interval,
+        level: args.sure.level,
         events: &events,
         look_alikes: &look_alikes,
     };

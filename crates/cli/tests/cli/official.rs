@@ -152,6 +152,87 @@ fn items_without_a_time_count_or_their_subject_has_no_score_at_any_door() {
     }
 }
 
+/// Under every rule the leaderboard has the interval of the standing, it holds the number beside it, and `--on low` looks at it alone.
+#[test]
+fn a_number_has_one_interval_at_every_door() {
+    let folder = Folder::new();
+    let rows: Vec<String> = (0..24)
+        .map(|at| {
+            let (subject, task) = (["ant", "bee", "cow"][at % 3], [0, 0, 1, 2, 3, 3, 4, 5][at / 3]);
+            let task = if subject == "cow" { 0 } else { task };
+            let solved = if at % 5 == 0 { "0.25" } else { "0.9" };
+            format!("{at},{subject},t{task},2026-01-{:02}T00:00:00Z,{solved}\n", at + 1)
+        })
+        .collect();
+    folder.write("runs.csv", &format!("id,subject,task,time,solved\n{}", rows.concat()));
+    for (rules, of) in [
+        ("window = {}", "official"),
+        ("window = { tasks = 5 }", "official"),
+        ("window = { tasks = 4, distinct = true }", "official"),
+        (
+            "window = { days = 12 }\ngate = { dimension = \"solved\", step = [{ below = 0.99, cap = 61 }] }",
+            "official",
+        ),
+        ("window = {}\nreview = { swing_points = 50 }", "candidate"),
+        ("score = \"latest\"\ndecay = {}", "newest-values"),
+    ] {
+        let score = if rules.starts_with("score") { "" } else { "score = \"window\"\n" };
+        let (head, _) = CARD.split_once("standing = ").unwrap();
+        let scale = "scale = { max = 100, publish = \"half-up\", places = 2 }";
+        folder.write("card.toml", &format!("{head}{scale}\n[standing]\n{score}{rules}\n"));
+        let asked = |words: &str| {
+            let words = format!("{words} -c card.toml runs.csv --as-of 2026-01-25T00:00:00Z");
+            folder.karat(&words.split_whitespace().collect::<Vec<_>>())
+        };
+        let stands = asked("standing --json").stdout;
+        for method in ["pairs", "means"] {
+            let found: Value =
+                serde_json::from_str(&asked(&format!("leaderboard --json --method {method}")).stdout)
+                    .unwrap();
+            let rows = found["leaderboards"][0]["rows"].as_array().unwrap();
+            assert_eq!(rows.len(), 3, "{rules}: {found}");
+            for line in stands.lines() {
+                let standing: Value = serde_json::from_str(line).unwrap();
+                let row = rows.iter().find(|row| row["subject"] == standing["subject"]).unwrap();
+                let of = if standing["subject"] == "cow" && of != "newest-values" { "few-tasks" } else { of };
+                assert_eq!(
+                    (&row["official"]["interval_of"], &standing["interval_of"]),
+                    (&of.into(), &of.into()),
+                    "{rules}"
+                );
+                let interval = &standing["interval"];
+                assert_eq!(
+                    (&row["score"]["low"], &row["score"]["high"]),
+                    (&interval["low"], &interval["high"]),
+                    "{rules}"
+                );
+                let number = |value: &Value| value.as_f64();
+                if of == "official" {
+                    let points = number(&standing["points"]).unwrap();
+                    assert!(
+                        number(&interval["low"]).unwrap() <= points
+                            && points <= number(&interval["high"]).unwrap()
+                    );
+                }
+                // At the low end itself it passes, and a hundredth above it fails; without an interval nothing is known.
+                let name = standing["subject"].as_str().unwrap();
+                let points = number(&standing["points"]).unwrap();
+                let low = number(&interval["low"]).map(|low| low.min(points));
+                let gate = |least: f64| {
+                    asked(&format!(
+                        "leaderboard --method {method} --subject {name} --on low --fail-under {least:.2}"
+                    ))
+                    .status
+                };
+                match low {
+                    Some(low) => assert_eq!((gate(low), gate(low + 0.01)), (0, 10), "{rules}: {row}"),
+                    None => assert_eq!((gate(points), gate(points + 0.01)), (12, 10), "{rules}: {row}"),
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_card_may_ask_for_distinct_tasks() {
     let folder = Folder::new();

@@ -324,7 +324,7 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let board = match all.as_ref().and_then(|all| all.officials.as_ref()) {
             Some(officials) => {
                 let means = ranking.map(|it| Ranked { leaderboard: board(it, Page::ALL), ranking: None });
-                official(means, officials, &settings, page).map(|ranked| ranked.leaderboard)
+                official(means, officials, method, &settings, page).map(|ranked| ranked.leaderboard)
             }
             None => ranking.map(|ranking| board(ranking, page)),
         };

@@ -15,7 +15,7 @@ use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;
-use karat_standing::stand::{Interval, stand};
+use karat_standing::stand::stand;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
@@ -161,15 +161,14 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let interval = Interval { level: 0.95 };
-    let standings = stand(card.card(), &items, &[], as_of.seconds(), Some(interval)).unwrap();
+    let standings = stand(card.card(), &items, &[], as_of.seconds()).unwrap();
     let look_alikes = LookAlikes::default();
     let question = Question {
         card: card.card(),
         rows: &rows,
         standings: &standings,
         as_of,
-        interval,
+        level: 0.95,
         events: &events,
         look_alikes: &look_alikes,
     };
@@ -199,10 +198,9 @@ fn a_plain_card_gives_the_number_of_the_files() {
         server.send("card=plain", item).is(201);
         clock.put(Timestamp::from_seconds(clock.now().seconds() + 60));
     }
-    let board = server.get("/v1/leaderboards?card=plain@1.0.0&method=student").is(200).json();
-    assert_eq!(board["leaderboards"][0]["rows"][0]["official"]["points"], 400, "{board}");
     let found = server.get("/v1/standings/bee?card=plain@1.0.0");
     assert_eq!((found.is(200).at("/points"), found.at("/score/exact")), (json!(400), json!("2/5")));
+    let ends = [found.at("/interval/low"), found.at("/interval/high")];
 
     let card = Arc::new(CompiledCard::parse(&plain).unwrap());
     let mut loader = Loader::new(Selection::default()).unwrap();
@@ -217,8 +215,24 @@ fn a_plain_card_gives_the_number_of_the_files() {
     let rows = loader.finish().unwrap();
     let events = events::Events::default();
     let items = items::items(&rows, card.card(), &events).unwrap();
-    let of_files = stand(card.card(), &items, &[], at(0).seconds(), None).unwrap();
+    let of_files = stand(card.card(), &items, &[], at(0).seconds()).unwrap();
     assert_eq!((of_files.subjects[0].points, of_files.without_time.len()), (Some(400), 0));
+    let of_files = of_files.subjects[0].spread.as_ref().unwrap().interval(0.95).unwrap().unwrap();
+    assert_eq!(ends, [json!(of_files.low as i64), json!(of_files.high as i64)]);
+    // Leaderboards of records, and of what is kept of each subject.
+    for (method, moment) in [("pairs", 300), ("means", 300), ("means", 600), ("census", 600)] {
+        clock.put(at(moment));
+        let board = server.get(&format!("/v1/leaderboards?card=plain@1.0.0&method={method}")).is(200).json();
+        let row = &board["leaderboards"][0]["rows"][0];
+        assert_eq!(row["official"]["points"], 400, "{board}");
+        let (expected, of) = if method == "census" {
+            ([Value::Null, Value::Null], Value::Null)
+        } else {
+            (ends.clone(), json!("official"))
+        };
+        assert_eq!([&row["score"]["low"], &row["score"]["high"]], expected.each_ref(), "{method}: {board}");
+        assert_eq!(row["official"]["interval_of"], of);
+    }
 }
 
 #[test]

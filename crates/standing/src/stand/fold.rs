@@ -198,7 +198,8 @@ impl Fold {
             None => tier(&view.rules.tiers, &now.facts).reached,
         };
         let tier = (!view.rules.tiers.is_empty()).then_some(held);
-        self.points.push(Point { at_seconds, points, canonical, score, tier });
+        let is_lowered = look.gated.zip(look.ungated).is_some_and(|(gated, it)| gated.lowers(it));
+        self.points.push(Point { at_seconds, points, is_lowered, canonical, score, tier });
         self.at_seconds = Some(at_seconds);
     }
 
@@ -260,7 +261,7 @@ impl Fold {
         self.refusals.extend(place.zip(outcome.refusal));
     }
 
-    /// Returns the standing at a moment, without items, counts and interval. `ahead` is what the items come to with those that
+    /// Returns the standing at a moment, without items and counts. `ahead` is what the items come to with those that
     /// became known later: the score of the moment is theirs, and nothing happened by them.
     pub(super) fn read(
         mut self,
@@ -316,6 +317,7 @@ impl Fold {
             }),
             score: look.score,
             undecayed_score: look.undecayed_score,
+            spread: look.spread,
             ungated: look.ungated,
             gated: look.gated,
             dimensions: look.dimensions,

@@ -35,6 +35,8 @@ pub struct Item<'a> {
     pub outcome: Option<Outcome>,
     /// The score, if it has one.
     pub score: Option<Score>,
+    /// The number of cases that it is a mean over, if it is one.
+    pub cases: Option<u64>,
     /// Share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
     /// The readings by the dimensions of the card; dimensions beyond the list were not measured.
@@ -80,6 +82,7 @@ impl<'a> Item<'a> {
             arrived_seconds: None,
             outcome: None,
             score: None,
+            cases: None,
             coverage: 0,
             readings: Vec::new(),
             gates: Vec::new(),

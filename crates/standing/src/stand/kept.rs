@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::fold::Fold;
 use super::input::{Counted, Event, Item, StandError, order};
 use super::replay::Run;
-use super::series::{View, Weights};
+use super::series::{Series, View, Weights};
 use super::value::SubjectStanding;
 use super::weights;
 use karat_core::scorecard::Scorecard;
@@ -49,7 +49,7 @@ pub fn keep(
         let has_past = rules.review.is_some() || rules.certification.is_some();
         let taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
         taken.for_each(|at| run.step(at));
-        run.sum_up(as_of_seconds);
+        run.sum_up(as_of_seconds, Series::conclusion);
         // Later on, what arrives after this moment will have become known.
         let is_ahead = |item: &Counted<'_>| item.entered_seconds > as_of_seconds;
         let ahead = own.items.iter().any(is_ahead).then_some(i64::MIN);
@@ -71,7 +71,7 @@ impl Kept {
         &self.fold.subject
     }
 
-    /// Returns the standing at a later moment, without its items, interval and past. None if something else may count by
+    /// Returns the standing at a later moment, without its items and past. None if something else may count by
     /// then, or the moment is not later than the newest item and event: then it takes the items.
     pub fn at(&self, card: &Scorecard, as_of_seconds: i64) -> Option<SubjectStanding> {
         let rules = card.standing.as_ref()?;
@@ -142,7 +142,6 @@ mod tests {
             window: Vec::new(),
             items: Vec::new(),
             span_seconds: None,
-            interval: None,
             changes: Vec::new(),
             history: Vec::new(),
             share: None,
@@ -224,7 +223,7 @@ mod tests {
             let events: Vec<Event> = of_subject.chain(of_weights).collect();
             let kept = keep(&card, &items, &events, kept_at * DAY).unwrap();
             let at = (kept_at + later) * DAY;
-            let all = stand(&card, &items, &events, at, None).unwrap().subjects;
+            let all = stand(&card, &items, &events, at).unwrap().subjects;
             for kept in &kept {
                 let whole = all.iter().find(|it| it.subject == kept.subject()).unwrap().clone();
                 match kept.at(&card, at) {

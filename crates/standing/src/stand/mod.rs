@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `input` | items and events; what is refused in them; the order in which they count |
 //! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
+//! | `spread` | the tasks behind a score, and its interval |
 //! | `sums` | sums over items that become known in any order |
 //! | `fold` | what has happened to a subject so far: reviews, certification; and its standing at any later moment |
 //! | `replay` | the fold over all items and events of a subject, moment by moment |
@@ -19,6 +20,7 @@ mod input;
 mod kept;
 mod replay;
 mod series;
+mod spread;
 mod sums;
 mod tasks;
 mod value;
@@ -30,6 +32,7 @@ use self::input::{Ordered, order};
 pub use self::kept::{Kept, keep};
 use self::replay::replay;
 use self::series::{View, Weights};
+pub use self::spread::{ScoreInterval, Spread};
 pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
     Counts, DimensionStanding, Point, ReviewStanding, ShareStanding, Shared, Standings, SubjectStanding,
@@ -40,20 +43,12 @@ use crate::shares::{shares, sixteen_bit_shares, whole_shares};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scorecard, Standing, WholeShares};
 
-/// The settings of intervals.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// The confidence, above 0 and below 1.
-    pub level: f64,
-}
-
 /// Returns the standing of every subject at `as_of_seconds`.
 ///
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
 /// is known when an item arrived, that is its second: what was dated back is not history.
 /// Under a [plain](is_plain) card items count whether they say when they took place or not. Under another those of a subject
 /// without any time count in the order of their ids, unless the card asks for their age; a subject with both sorts has no score.
-/// Without an `interval` there are no intervals.
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.
@@ -62,24 +57,13 @@ pub fn stand(
     items: &[Item<'_>],
     events: &[Event],
     as_of_seconds: i64,
-    interval: Option<Interval>,
 ) -> Result<Standings, Vec<StandError>> {
     let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
     let ordered = order(card, rules, items, events, as_of_seconds)?;
     let (overrides, weights, override_refusals) = weights(card, &ordered);
-    let mut errors = Vec::new();
-    let mut subjects = Vec::new();
     let view = View { card, rules, weights: &weights };
-    for (subject, own) in &ordered.subjects {
-        match replay(view, as_of_seconds, interval, subject, own) {
-            Ok(standing) => subjects.push(standing),
-            Err(error) => errors.push(StandError::Interval(error)),
-        }
-    }
-    if !errors.is_empty() {
-        errors.dedup();
-        return Err(errors);
-    }
+    let subjects = ordered.subjects.iter().map(|(subject, own)| replay(view, as_of_seconds, subject, own));
+    let mut subjects: Vec<SubjectStanding> = subjects.collect();
     let scores: Vec<Score> = subjects.iter().map(|subject| subject.shared_score(card.scale.max)).collect();
     let shared = share_out(rules, &scores).map_err(|error| alloc::vec![error])?;
     let shared = shared.map(|(shared, each)| {

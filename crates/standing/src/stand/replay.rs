@@ -5,55 +5,44 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::Interval;
 use super::fold::{EVALUATION, Fold};
-use super::input::{Change, Counted, Subject, is_plain};
-use super::series::{Series, View};
+use super::input::{Change, Counted, Subject};
+use super::series::{Series, Summary, View};
 use super::value::{Counts, SubjectStanding};
 use karat_core::facts::Digest;
 use karat_core::json::write_string;
-use karat_core::number::round_ratio;
 use karat_core::scorecard::{LateTreatment, Standing, StandingScore};
-use karat_stats::StatisticsError;
-use karat_stats::estimate::Estimate;
 use karat_stats::outcome::{OutcomeCounts, Treatment};
-use karat_stats::table::{Observation, TaskTable};
 
 /// Returns the standing of a subject from all its items and events.
 pub(super) fn replay(
     view: View<'_>,
     as_of_seconds: i64,
-    interval: Option<Interval>,
     subject: &str,
     own: &Subject<'_>,
-) -> Result<SubjectStanding, StatisticsError> {
+) -> SubjectStanding {
     let mut run = Run::new(view, subject, own, as_of_seconds);
     run.moments().into_iter().for_each(|at_seconds| run.step(at_seconds));
-    run.sum_up(as_of_seconds);
+    run.sum_up(as_of_seconds, Series::conclusion);
     let known = run.series.count;
     run.series.take(usize::MAX);
-    let ahead = (run.series.count > known).then(|| run.series.summary(as_of_seconds));
+    let ahead = (run.series.count > known).then(|| run.series.conclusion(as_of_seconds));
     let counted = match ahead {
         Some(_) => run.series.counted(as_of_seconds),
         None => run.behind(usize::from(run.fold.history.held.is_none())).counted(as_of_seconds),
     };
     let span = |of: Option<&&Counted<'_>>| of.filter(|_| !own.is_untimed).map(|item| item.at_seconds);
-    let interval = match interval {
-        Some(interval) => estimate(view.rules, &counted, interval)?,
-        None => None,
-    };
     let mut items: Vec<&Counted<'_>> = own.items.iter().collect();
     items.sort_by_key(|item| (item.at_seconds, item.item.id));
-    Ok(SubjectStanding {
+    SubjectStanding {
         counts: counts(view.rules, own, run.series.count, &counted),
         window: counted.iter().map(|item| item.place).collect(),
         items: items.into_iter().map(|item| item.place).collect(),
         span_seconds: span(counted.first()).zip(span(counted.last())),
-        interval,
         is_untimed: own.is_untimed,
         changes: own.changes.iter().map(|(at, change)| (*at, (*change).clone())).collect(),
         ..run.fold.read(view, as_of_seconds, ahead.as_ref())
-    })
+    }
 }
 
 /// The items and events of a subject, taken in moment by moment.
@@ -106,7 +95,7 @@ impl<'r, 'a> Run<'r, 'a> {
         // What a reviewer saw was there before what comes in the same second.
         let decisions = self.fold.decide(view, at_seconds, decisions, true);
         let cause = self.take_in(at_seconds);
-        self.sum_up(at_seconds);
+        self.sum_up(at_seconds, Series::summary);
         let mut ready = None;
         if let Some(cause) = cause {
             let mut basis = self.fold.basis(view, at_seconds);
@@ -120,11 +109,11 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Sums up the items that are known at a moment, and those behind the held and the official score.
-    pub(super) fn sum_up(&mut self, at_seconds: i64) {
-        self.fold.evidence = alloc::vec![self.series.summary(at_seconds)];
+    pub(super) fn sum_up(&mut self, at_seconds: i64, summary: fn(&Series<'r, 'a>, i64) -> Summary) {
+        self.fold.evidence = alloc::vec![summary(&self.series, at_seconds)];
         for (role, count) in self.fold.counts().into_iter().enumerate() {
             if count.is_some_and(|count| count < self.series.count) {
-                let summary = self.behind(role).summary(at_seconds);
+                let summary = summary(self.behind(role), at_seconds);
                 self.fold.evidence.push(summary);
             }
         }
@@ -222,34 +211,4 @@ fn counts(rules: &Standing, own: &Subject<'_>, seen: usize, window: &[&Counted<'
         late_after_seconds: rules.late.after_seconds,
         unscored: own.items.len().saturating_sub(seen + excluded + late_excluded) as u64,
     }
-}
-
-/// Returns the interval of the mean over the window; none where there are not two tasks, or no mean is taken.
-fn estimate(
-    rules: &Standing,
-    counted: &[&Counted<'_>],
-    interval: Interval,
-) -> Result<Option<Estimate>, StatisticsError> {
-    if rules.score != StandingScore::Window {
-        return Ok(None);
-    }
-    let mut tasks: BTreeMap<&str, usize> = BTreeMap::new();
-    for item in counted {
-        let next = tasks.len();
-        tasks.entry(item.item.task).or_insert(next);
-    }
-    if tasks.len() < 2 {
-        return Ok(None);
-    }
-    let observation = |item: &&Counted<'_>| {
-        let value = round_ratio(i128::from(item.score?.units()), 1_000_000) as i64;
-        Some(Observation { subject: 0, task: *tasks.get(item.item.task)?, value })
-    };
-    let observations: Vec<Observation> = counted.iter().filter_map(observation).collect();
-    // Under a plain card tasks count alike, else every item does, however many there are of its task.
-    let table = match is_plain(rules) {
-        true => TaskTable::new(1, &observations)?,
-        false => TaskTable::weighing_trials(1, &observations)?,
-    };
-    Estimate::new(&table, 0, interval.level).map(Some)
 }

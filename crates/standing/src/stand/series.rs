@@ -2,9 +2,11 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::input::{Counted, Reading, Subject, is_plain};
+use super::spread::{Sample, Spread};
 use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
@@ -128,6 +130,8 @@ pub(super) struct Summary {
     pub has_incident_gate: bool,
     /// By dimension.
     parts: Vec<Part>,
+    /// The tasks in the window; none but at the last moment, and for a mean over them.
+    sample: Option<Arc<Sample>>,
 }
 
 /// The sums over the items in one dimension.
@@ -157,6 +161,7 @@ pub(super) struct Look {
     pub score: Option<Ratio>,
     /// The score as if all evidence were of now; none for a mean over a window.
     pub undecayed_score: Option<Ratio>,
+    pub spread: Option<Spread>,
     pub ungated: Option<Published>,
     pub gated: Option<Gated>,
     pub dimensions: Vec<DimensionStanding>,
@@ -374,7 +379,19 @@ impl<'s, 'a> Series<'s, 'a> {
                 .zip(self.newest())
                 .is_some_and(|(gate, newest)| newest.item.gates.contains(&gate)),
             parts: self.columns.iter().enumerate().map(dimension).collect(),
+            sample: None,
         }
+    }
+
+    /// Returns the same with the tasks that an interval is of.
+    pub(super) fn conclusion(&self, at_seconds: i64) -> Summary {
+        let is_mean = self.rules.score == StandingScore::Window;
+        let has_cases = self.items.iter().all(|it| it.item.cases.is_some());
+        let sample = is_mean.then(|| match &self.by_task {
+            Some(by_task) if !has_cases => Sample::of_sums(by_task.of_task.values().copied()),
+            by_task => Sample::new(&self.counted(at_seconds), by_task.is_some()),
+        });
+        Summary { sample: sample.map(Arc::new), ..self.summary(at_seconds) }
     }
 
     fn part(&self, at: usize, column: &Column, window: &Places) -> Part {
@@ -451,6 +468,13 @@ impl View<'_> {
         };
         let ungated = score.map(|score| score.publish(self.card.scale));
         let gated = ungated.map(|published| self.gated(published, &basis, &dimensions, |part| part.reading));
+        let spread = summary.sample.as_ref().zip(score.zip(gated)).map(|(sample, (score, gated))| Spread {
+            sample: Arc::clone(sample),
+            score,
+            scale: self.card.scale,
+            gated,
+            is_candidate: self.rules.review.is_some(),
+        });
         let if_fresh = undecayed_score.map(|score| score.publish(self.card.scale));
         let if_fresh = if_fresh.map(|it| self.gated(it, &basis, &dimensions, |part| part.measured));
         let (sure, sure_if_fresh) = self.confidence(&mut dimensions);
@@ -471,7 +495,7 @@ impl View<'_> {
             confidence: sure_if_fresh,
             ..facts
         };
-        Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed }
+        Look { score, undecayed_score, spread, ungated, gated, dimensions, facts, undecayed }
     }
 
     fn dimensions(self, summary: &Summary, basis: &Basis, at_seconds: i64) -> Vec<DimensionStanding> {
@@ -504,7 +528,7 @@ impl View<'_> {
     ) -> Gated {
         let points = published.value.div_euclid(10i64.saturating_pow(published.places));
         let Some(gate) = &self.rules.gate else {
-            return Gated { ungated_points: points, points, open_tiers: None };
+            return Gated { ungated_points: points, points, cap_points: None, open_tiers: None };
         };
         let reading = dimensions.iter().find(|part| part.key == gate.dimension);
         let facts = GateFacts {

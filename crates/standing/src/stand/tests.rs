@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 mod arrival;
 mod fold;
+mod spread;
 
 use super::*;
 use crate::certification::TierCause;
@@ -21,7 +22,7 @@ use karat_core::number::{BILLION, UNITS_PER_ONE};
 
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
-const INTERVAL: Interval = Interval { level: 0.9 };
+const LEVEL: f64 = 0.9;
 
 const HEAD: &str = r#"
 schema = "karat/scorecard/1"
@@ -51,7 +52,7 @@ fn item<'a>(subject: &'a str, id: &'a str, at: i64, thousandths: i64) -> Item<'a
 }
 
 fn at(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> Standings {
-    stand(card, items, events, as_of, Some(INTERVAL)).unwrap()
+    stand(card, items, events, as_of).unwrap()
 }
 
 fn only(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> SubjectStanding {
@@ -60,11 +61,7 @@ fn only(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> S
 }
 
 fn told(card: &Scorecard, items: &[Item<'_>], events: &[Event]) -> Vec<String> {
-    stand(card, items, events, 1000 * DAY, Some(INTERVAL))
-        .unwrap_err()
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    stand(card, items, events, 1000 * DAY).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 fn happens(subject: &str, happening: Happening) -> Event {
@@ -105,10 +102,9 @@ fn the_interval_of_a_window_is_of_its_mean() {
         .collect();
     let standings = at(&card, &items, &[], 45);
     let [a] = standings.subjects.try_into().unwrap();
-    let (score, interval) = (a.score.unwrap().to_f64(), a.interval.unwrap());
-    assert!((score - interval.mean).abs() < 1e-8, "{interval:?}");
-    let ends = interval.interval.unwrap();
-    assert!(ends.low < score && score < ends.high, "{interval:?}");
+    let ends = a.spread.unwrap().interval(LEVEL).unwrap().unwrap();
+    let score = a.score.unwrap().to_f64() * 1000.0;
+    assert!(ends.low < score && score < ends.high, "{ends:?}");
 }
 
 /// Ninety-nine runs of one task outweigh one of another, which the counts show.
@@ -169,11 +165,11 @@ fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
     assert_eq!((a.score.unwrap().to_string().as_str(), a.points), ("3/5", Some(600)));
     assert_eq!((a.counts.seen, a.counts.in_window, a.counts.window_tasks), (4, 3, Some(3)));
     assert_eq!((a.window, a.span_seconds), (vec![1, 2, 3], Some((20, 40))));
-    let interval = a.interval.unwrap();
-    assert_eq!(interval.tasks, 3);
-    let ends = interval.interval.unwrap();
-    assert!(ends.low < 0.4 && ends.high > 0.8, "three tasks show little of others: {ends:?}");
-    assert_eq!(b.interval, None, "one task says nothing of others");
+    let spread = a.spread.unwrap();
+    assert_eq!(spread.tasks(), 3);
+    let ends = spread.interval(LEVEL).unwrap().unwrap();
+    assert!(ends.low < 400.0 && ends.high > 800.0, "three tasks show little of others: {ends:?}");
+    assert_eq!(b.spread.unwrap().interval(LEVEL), Ok(None), "one task says nothing of others");
     let history: Vec<_> = a.history.iter().map(|point| (point.at_seconds, point.points.unwrap())).collect();
     assert_eq!(history, [(10, 100), (20, 250), (30, 333), (40, 600)]);
 }
@@ -182,7 +178,7 @@ fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
 fn runs_of_one_task_make_no_interval() {
     let card = card("score = \"window\"");
     let items = ["1", "2", "3"].map(|id| Item { task: "same", ..item("a", id, 10, 500) });
-    assert_eq!(only(&card, &items, &[], 20).interval, None);
+    assert_eq!(only(&card, &items, &[], 20).spread.unwrap().interval(LEVEL), Ok(None));
 }
 
 #[test]
@@ -471,8 +467,14 @@ proptest! {
         prop_assert_eq!(found.counts.in_window, rows.len() as u64);
         let timeless: Vec<Item<'_>> = items.iter().map(|item| Item { time_seconds: None, ..item.clone() }).collect();
         prop_assert_eq!(only(&card, &timeless, &[], 100).score, found.score);
-        if let Some(interval) = found.interval {
-            prop_assert!((interval.mean - score.to_f64()).abs() < 1e-8);
+        // The interval is that of the means of the tasks, each once.
+        let of_task = |task: usize| {
+            let own: Vec<i64> = rows.iter().filter(|row| row.0 == task).map(|row| row.1).collect();
+            (!own.is_empty()).then(|| (own.iter().sum::<i64>() as f64 * 1e6 / own.len() as f64, 1.0))
+        };
+        let expected = karat_stats::estimate::interval((0..5).filter_map(of_task), 0.0, LEVEL).unwrap().unwrap();
+        if let Some(ends) = found.spread.unwrap().interval(LEVEL).unwrap() {
+            prop_assert!((ends.low - expected.low * 1000.0).abs() < 0.51 && (ends.high - expected.high * 1000.0).abs() < 0.51);
         }
     }
 }
@@ -511,12 +513,8 @@ fn all_that_is_wrong_is_told() {
     assert_eq!(told[2], "there is no item of `an`; did you mean `ann`?");
 
     let none = karat_checker::parse(HEAD, &|_| None).unwrap();
-    let errors = stand(&none, &items, &[], 0, Some(INTERVAL)).unwrap_err();
+    let errors = stand(&none, &items, &[], 0).unwrap_err();
     assert!(errors[0].to_string().starts_with("`agent@1.0.0` does not say what becomes of many scores"));
-    let few = Interval { level: 1.0 };
-    let two = [item("a", "1", 0, 1), item("a", "2", 0, 2)];
-    let errors = stand(&card, &two, &[], 9, Some(few)).unwrap_err();
-    assert!(errors[0].to_string().starts_with("there are no intervals: "), "{}", errors[0]);
 }
 
 #[test]
@@ -669,7 +667,7 @@ proptest! {
         for (all, alone) in all.iter().zip(&alone) {
             prop_assert_eq!(all.score, alone.score);
             prop_assert_eq!(all.warm_up.as_ref().map(|it| it.seen), alone.warm_up.as_ref().map(|it| it.seen));
-            prop_assert_eq!(&all.interval, &alone.interval);
+            prop_assert_eq!(&all.spread, &alone.spread);
             prop_assert_eq!(all.counts.distinct_tasks, all.counts.in_window);
         }
     }

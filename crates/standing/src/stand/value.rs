@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::input::Change;
+use super::spread::Spread;
 use crate::certification::{Certificate, Certified, TierChange};
 use crate::gate::Gated;
 use crate::overrides::{OverrideLog, OverrideRefusal};
@@ -13,7 +14,6 @@ use crate::shares::ShareCase;
 use crate::tiers::{TierFacts, TierStanding};
 use karat_core::number::{BILLION, Decimal, Score, round_ratio};
 use karat_core::record::Published;
-use karat_stats::estimate::Estimate;
 use karat_stats::outcome::OutcomeCounts;
 
 /// The standings of all subjects at one moment.
@@ -73,8 +73,8 @@ pub struct SubjectStanding {
     pub score: Option<Ratio>,
     /// The exact score of the newest readings before decay; none for a mean over a window.
     pub undecayed_score: Option<Ratio>,
-    /// The interval of the mean over tasks like these; none for the newest readings, or of fewer than two tasks.
-    pub interval: Option<Estimate>,
+    /// The tasks that the score is the mean over, for its interval; none for the newest readings.
+    pub spread: Option<Spread>,
     /// The score as the card publishes it, before the gate.
     pub ungated: Option<Published>,
     /// The score in whole points, before and after the gate.
@@ -213,6 +213,8 @@ pub struct Point {
     pub at_seconds: i64,
     /// The score of the moment, in whole points, after the gate.
     pub points: Option<i64>,
+    /// True if the gate leaves less than the score.
+    pub is_lowered: bool,
     /// The official score after it.
     pub canonical: Option<i64>,
     /// The exact score of the moment.
@@ -222,6 +224,13 @@ pub struct Point {
 }
 
 impl SubjectStanding {
+    /// Returns the official score in points: as it is published, unless a gate or a review made it whole points.
+    pub fn official_points(&self) -> Option<f64> {
+        let points = self.points? as f64;
+        let shown = self.gated.zip(self.ungated).filter(|_| self.review.is_none());
+        Some(shown.map_or(points, |(gated, published)| gated.shown(published, false)))
+    }
+
     /// Returns the score that shares are made of ([`share_out`](super::share_out)): that of the moment, but no more than gates see of it; times what the
     /// warm-up leaves. Nothing without a score.
     pub fn shared_score(&self, scale_max: u32) -> Score {

@@ -77,7 +77,7 @@ fn leak(text: String) -> &'static str {
 impl Log {
     /// Returns the standing of the first subject at a moment.
     fn at(&self, card: &Scorecard, as_of: i64) -> SubjectStanding {
-        let found = stand(card, &self.items, &self.events, as_of, None).unwrap().subjects;
+        let found = stand(card, &self.items, &self.events, as_of).unwrap().subjects;
         found.into_iter().find(|it| it.subject == "a").unwrap()
     }
 

@@ -131,7 +131,7 @@ pub fn fold(given: &Value) -> Value {
         // The log as it was: what came later was not there.
         let known: Vec<Item<'_>> =
             items.iter().filter(|item| item.arrived_seconds <= Some(moment)).cloned().collect();
-        let found = stand(&card, &known, &events, moment, None).unwrap().subjects;
+        let found = stand(&card, &known, &events, moment).unwrap().subjects;
         let found = found.into_iter().next().unwrap();
         // What is kept of an earlier moment gives the same.
         for kept in keep(&card, &known, &events, moment - 5).unwrap_or_default() {

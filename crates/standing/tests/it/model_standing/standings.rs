@@ -12,7 +12,7 @@ use karat_standing::rolling::rolling_means;
 use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
-use karat_standing::stand::{Interval, Item, stand};
+use karat_standing::stand::{Item, stand};
 use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier};
 use serde_json::{Value, json};
 
@@ -61,8 +61,7 @@ pub fn window(given: &Value) -> Value {
         }
     });
     let items: Vec<Item<'_>> = items.collect();
-    let interval = Interval { level: 0.9 };
-    let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap(), Some(interval)).unwrap();
+    let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap()).unwrap();
     let Some(subject) = standings.subjects.first() else {
         return json!({ "entries": [], "seen": 0, "mean": null });
     };
