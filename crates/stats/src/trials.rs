@@ -122,9 +122,17 @@ impl StopsAt {
     /// their results: less than one in a thousand of subjects whose numbers do not is found to stop.
     ///
     /// Of the tasks that have a j-th attempt, some have no other after it. If numbers do not depend on results, their j-th results
-    /// are drawn from those of all without replacement. Numbers may also follow the difficulty of tasks, without harm: so where
-    /// the order `is_known`, and the last results of the tasks could be better than those before them, they must be.
+    /// are drawn from those of all without replacement. Where the order of attempts is not known, each counts as the mean of its
+    /// task. Numbers may also follow the difficulty of tasks, without harm: so where the order `is_known`, and the last
+    /// results of the tasks could be better than those before them, they must be.
     pub fn new(tasks: &[Results], is_known: bool) -> Option<Self> {
+        let leveled: Vec<Results>;
+        let tasks = if is_known {
+            tasks
+        } else {
+            leveled = tasks.iter().map(|task| level(task)).collect();
+            &leveled
+        };
         let most = tasks.iter().map(Vec::len).max()?;
         // Value of all and of those that end, for each place in which some end and others do not.
         let mut places = alloc::vec![Draws::default(); most.saturating_sub(1)];
@@ -159,6 +167,14 @@ impl StopsAt {
             _ => None,
         }
     }
+}
+
+/// Returns as many results, each the mean of those that count; none where none does.
+fn level(task: &[Option<i64>]) -> Results {
+    let (mut sum, mut count) = (0, 0);
+    task.iter().flatten().for_each(|value| (sum, count) = (sum + i128::from(*value), count + 1));
+    let mean = (count > 0).then(|| karat_core::number::round_ratio(sum, count));
+    alloc::vec![mean.and_then(|mean| i64::try_from(mean).ok()); task.len()]
 }
 
 /// Values in billionths of which some are drawn without replacement.

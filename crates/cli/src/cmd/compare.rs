@@ -41,7 +41,8 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     } else {
         Inputs::new(&args.files)?
     };
-    let source = Source::new(&args.ask.items, None);
+    let kept = args.ask.kept();
+    let source = Source { kept: &kept, ..Source::new(&args.ask.items, None) };
     let rows = load(source, args.ask.card.as_deref(), &inputs, args.form.no_progress, cli)?;
     let asked = match are_sides {
         true => of_sides(&rows, first, second)?,
