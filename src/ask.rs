@@ -261,7 +261,7 @@ pub enum Attempts {
 
 impl Attempts {
     /// Returns the fields that items must keep.
-    pub(crate) fn kept(asked: Option<Self>) -> Vec<String> {
+    pub fn kept(asked: Option<Self>) -> Vec<String> {
         if asked == Some(Self::First) { numbers() } else { Vec::new() }
     }
 }

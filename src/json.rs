@@ -154,7 +154,7 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
     let sides = [&ask.first, &ask.second].map(|side| (side.clone(), side.clone()));
     let are_sides = sides.iter().all(|(side, _)| asking.files.iter().any(|file| file.name == *side));
     let sides = if are_sides { &sides[..] } else { &[] };
-    let kept = ask.kept();
+    let kept = Attempts::kept(ask.attempts);
     let selection = Selection { by_file: are_sides, sides, kept: &kept, ..selection(&ask.items) };
     let rows = asking.load(selection, asking.card(ask.card.as_deref())?, &ask.items, &asking.files)?.rows;
     let (first, second) = (ask.first.as_str(), ask.second.as_str());

@@ -36,11 +36,6 @@ pub struct Files {
 }
 
 impl Compare {
-    /// Returns the fields that items must keep.
-    pub fn kept(&self) -> Vec<String> {
-        Attempts::kept(self.attempts)
-    }
-
     /// Compares the subjects, and asks the gate.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::leaderboard::{FIRSTS, stopping_of};
+use super::leaderboard::{FIRSTS, stopping};
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Place, Row, Table, about};
 use crate::answers::basis::Basis;
 use crate::answers::changes::{ItemAt, TaskAttempts, TaskChange};
@@ -30,7 +30,7 @@ pub fn comparison(answer: &ComparisonAnswer, view: &View<'_>) -> Document {
     let mut document = Document {
         name: "compare",
         title: title(answer),
-        lines: std::iter::once(source(basis, pairs)).chain(stopping(pairs)).collect(),
+        lines: std::iter::once(source(basis, pairs)).chain(stopping_sides(pairs)).collect(),
         about: about(basis),
         parts: vec![Part::Table(differences(answer, view.dimensions))],
         cases: pairs.iter().map(|pair| case(basis, pair, view)).collect(),
@@ -96,7 +96,7 @@ fn source(basis: &Basis, pairs: &[ComparedPair]) -> String {
 }
 
 /// Says whose attempts stop at a result: of two files, on which side.
-fn stopping(pairs: &[ComparedPair]) -> Vec<String> {
+fn stopping_sides(pairs: &[ComparedPair]) -> Vec<String> {
     let name = |pair: &ComparedPair, it: &ComparedSubject, side: &str| match pair.first.subject
         == pair.second.subject
     {
@@ -108,7 +108,7 @@ fn stopping(pairs: &[ComparedPair]) -> Vec<String> {
             .map(|(it, side)| (name(pair, it, side), it.attempts_stop_at))
     };
     let all: Vec<(String, Option<StopsAt>)> = pairs.iter().flat_map(both).collect();
-    stopping_of(all.iter().map(|(name, at)| (name.as_str(), *at)))
+    stopping(all.iter().map(|(name, at)| (name.as_str(), *at)))
 }
 
 /// Says which of the two is ahead.

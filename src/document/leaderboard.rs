@@ -48,7 +48,9 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
         name: "leaderboard",
         title: head(answer),
         lines: std::iter::once(items(&answer.basis, has_intervals(answer)))
-            .chain(answer.leaderboards.iter().flat_map(stopping))
+            .chain(answer.leaderboards.iter().flat_map(|board| {
+                stopping(board.rows.iter().map(|row| (row.subject.as_str(), row.attempts_stop_at)))
+            }))
             .collect(),
         about: about(&answer.basis),
         parts: Vec::new(),
@@ -300,13 +302,8 @@ fn left_out(board: &Leaderboard) -> Option<String> {
     })
 }
 
-/// Says whose attempts stop at a result.
-fn stopping(board: &Leaderboard) -> Vec<String> {
-    stopping_of(board.rows.iter().map(|row| (row.subject.as_str(), row.attempts_stop_at)))
-}
-
-/// Does the same of subjects by name.
-pub(super) fn stopping_of<'n>(all: impl Iterator<Item = (&'n str, Option<StopsAt>)> + Clone) -> Vec<String> {
+/// Says whose attempts stop at a result, of subjects by name.
+pub(super) fn stopping<'n>(all: impl Iterator<Item = (&'n str, Option<StopsAt>)> + Clone) -> Vec<String> {
     let line = |at: StopsAt| {
         let names: Vec<&str> = all.clone().filter(|it| it.1 == Some(at)).map(|it| it.0).collect();
         let (its, is) = if names.len() == 1 { ("its mean", "is") } else { ("their means", "are") };

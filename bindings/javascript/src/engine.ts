@@ -261,7 +261,7 @@ export interface LeaderboardSettings extends ItemSettings {
   group_by?: string;
   method?: "bootstrap" | "student" | "census";
   min_tasks?: number;
-  attempts?: number;
+  attempts?: number | "first";
   pass?: number;
   robustness?: boolean;
 }
@@ -272,6 +272,7 @@ export interface CompareSettings extends ItemSettings {
   second: string;
   fail_if_worse?: number;
   strict?: boolean;
+  attempts?: "first";
   pass?: number;
 }
 
@@ -287,6 +288,7 @@ export interface GateSettings {
     fail_under?: number;
     fail_if_worse?: number;
     strict?: boolean;
+    attempts?: "first";
     on?: "mean" | "low";
     subjects?: readonly string[];
     dimensions?: { readonly [dimension: string]: number };

@@ -8,8 +8,6 @@ use alloc::vec::Vec;
 
 use karat_core::number::BILLION;
 
-use super::StatisticsError;
-
 /// Trials of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trials {
@@ -231,65 +229,6 @@ fn chance(draws: &[Draws]) -> f64 {
     libm::exp(best)
 }
 
-/// The chance that is estimated for each task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Estimator {
-    /// [`Trials::pass_at_k`].
-    PassAtK,
-    /// [`Trials::pass_hat_k`].
-    PassHatK,
-}
-
-/// An estimate averaged over tasks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OverTasks {
-    /// Number of trials that were drawn.
-    pub k: u64,
-    /// The mean over the tasks that count, 0 to 1; `None` without such a task.
-    pub mean: Option<f64>,
-    /// Tasks with `k` trials or more: those that count.
-    pub tasks: usize,
-    /// Tasks with fewer trials. They are left out, because their chance cannot be estimated without bias.
-    pub tasks_with_too_few_trials: usize,
-    /// Trials of the tasks that count.
-    pub trials: u64,
-}
-
-/// Returns pass@k or pass^k over many tasks, each with the same weight, as tau-bench reports them.
-///
-/// For an interval give the values of the tasks to [`super::bootstrap`].
-///
-/// # Errors
-/// If more passed than tried at a task, or `k` is 0.
-pub fn over_tasks(tasks: &[Trials], k: u64, estimator: Estimator) -> Result<OverTasks, StatisticsError> {
-    if k == 0 {
-        return Err(StatisticsError::TooFew { what: "trials to draw", found: 0, needed: 1 });
-    }
-    let mut all = OverTasks { k, mean: None, tasks: 0, tasks_with_too_few_trials: 0, trials: 0 };
-    let mut sum = 0.0;
-    for (row, task) in tasks.iter().enumerate() {
-        if task.passed > task.trials {
-            let found = i64::try_from(task.passed).unwrap_or(i64::MAX);
-            let expected = "no more than the number of trials";
-            return Err(StatisticsError::Row { row, part: "number that passed", found, expected });
-        }
-        let chance = match estimator {
-            Estimator::PassAtK => task.pass_at_k(k),
-            Estimator::PassHatK => task.pass_hat_k(k),
-        };
-        match chance {
-            Some(chance) => {
-                sum += chance;
-                all.tasks += 1;
-                all.trials = all.trials.saturating_add(task.trials);
-            }
-            None => all.tasks_with_too_few_trials += 1,
-        }
-    }
-    all.mean = (all.tasks > 0).then(|| sum / all.tasks as f64);
-    Ok(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,11 +255,6 @@ mod tests {
             let task = Trials { passed, trials };
             assert_eq!((task.pass_at_k(k), task.pass_hat_k(k)), (None, None));
         }
-        let nothing = over_tasks(&[], 1, Estimator::PassAtK).unwrap();
-        assert_eq!((nothing.mean, nothing.tasks), (None, 0));
-        let refused = over_tasks(&[Trials { passed: 2, trials: 1 }], 1, Estimator::PassAtK).unwrap_err();
-        assert!(alloc::format!("{refused}").starts_with("row 0: the number that passed is 2"));
-        assert!(over_tasks(&[], 0, Estimator::PassHatK).is_err());
         assert_eq!(expected_best_of_k(&[], 1), None);
         assert_eq!(expected_best_of_k(&[f64::NAN], 1), None);
     }
