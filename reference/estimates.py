@@ -47,22 +47,6 @@ def best_of_k(values, k):
     return sum(comb(at, k - 1) * value for at, value in enumerate(exact)) / comb(len(exact), k)
 
 
-def over_tasks(tasks, k, estimator):
-    """The mean over the tasks, each as [passed, trials], that have k trials or more."""
-    if k == 0:
-        return {"refused": "too few"}
-    if any(passed > trials for passed, trials in tasks):
-        return {"refused": "row"}
-    counted = [task for task in tasks if task[1] >= k]
-    chances = [estimator(passed, trials, k) for passed, trials in counted]
-    return {
-        "mean": number(sum(chances) / len(chances)) if chances else None,
-        "tasks": len(counted),
-        "tasks_with_too_few_trials": len(tasks) - len(counted),
-        "trials": sum(trials for _, trials in counted),
-    }
-
-
 def number(fraction):
     """The nearest double; none of none."""
     return None if fraction is None else float(fraction)

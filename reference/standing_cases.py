@@ -427,15 +427,6 @@ def trials_answer(given):
     return [estimates.number(chance) for chance in chances]
 
 
-def over_tasks_input(random):
-    return {"tasks": [some_trials(random) for _ in range(random.randint(0, 12))], "k": random.choice([0, 1, 2, 3, 4, 8])}
-
-
-def over_tasks_answer(given):
-    kinds = estimates.pass_at_k, estimates.pass_hat_k
-    return [estimates.over_tasks(given["tasks"], given["k"], estimator) for estimator in kinds]
-
-
 def best_input(random):
     size = random.choice([0, 1, 2, 3, 6, 12, 40])
     values = [random.choice([0.0, 1.0, round(random.random(), 2), random.uniform(-5, 1000)]) for _ in range(size)]
@@ -576,7 +567,6 @@ FUNCTIONS = {
     "bradley_terry": (pool_input, lambda given: rating.bradley_terry(**given), 40),
     "arena": (arena_input, arena_answer, 300),
     "trials": (trials_input, trials_answer, 200),
-    "over_tasks": (over_tasks_input, over_tasks_answer, 60),
     "best_of_k": (best_input, lambda given: estimates.number(estimates.best_of_k(**given)), 100),
     "attempts": (attempts_input, lambda given: estimates.attempt_metrics(**given), 150),
     "intervals": (intervals_input, lambda given: estimates.intervals(**given), 80),

@@ -24,6 +24,7 @@ use crate::answers::leaderboard::columns::Column;
 use crate::answers::leaderboard::floor::On;
 use crate::leaderboard::Settings;
 use crate::renames::Rename;
+use crate::rows::attempts::numbers;
 use crate::rows::filter::Filter;
 
 pub use moment::AsOf;
@@ -202,10 +203,10 @@ pub struct Leaderboard {
     #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
     pub min_tasks: usize,
-    /// pass@k, pass^k up to K; --pass says from where
+    /// pass@k up to K; `first`: count first attempts
     #[serde(skip)]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100)))]
-    pub attempts: Option<u32>,
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K|first"))]
+    pub attempts: Option<Attempts>,
     /// Points at which an attempt passes
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "POINTS", requires = "attempts", value_parser = points, hide = true))]
@@ -246,6 +247,32 @@ impl Default for Leaderboard {
             weights: Draws::default(),
             sure: Sure::default(),
         }
+    }
+}
+
+/// The attempts at a task that count, and what is asked of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempts {
+    /// The first alone: its results do not depend on when a subject stops.
+    First,
+    /// All, and the chances of up to this number of them.
+    UpTo(u32),
+}
+
+impl Attempts {
+    /// Returns the fields that items must keep.
+    pub fn kept(asked: Option<Self>) -> Vec<String> {
+        if asked == Some(Self::First) { numbers() } else { Vec::new() }
+    }
+}
+
+impl FromStr for Attempts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = || text.parse().ok().filter(|most| (1..=100).contains(most)).map(Self::UpTo);
+        let found = if text == "first" { Some(Self::First) } else { number() };
+        found.ok_or_else(|| String::from("expected a number from 1 to 100, or first"))
     }
 }
 
@@ -309,6 +336,10 @@ pub struct Compare {
     /// Fail unless it is shown that B is not
     #[cfg_attr(feature = "cli", arg(long, requires = "fail_if_worse"))]
     pub strict: bool,
+    /// `first`: count the first attempt of a task alone
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "first", value_parser = first))]
+    pub attempts: Option<Attempts>,
     /// The items
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -397,6 +428,11 @@ pub fn level(text: &str) -> Result<f64, String> {
 #[cfg(feature = "cli")]
 fn margin(text: &str) -> Result<Decimal, String> {
     points(text).map_err(|why| format!("{why}; a file goes before it, or give the points: --fail-if-worse=0"))
+}
+
+#[cfg(feature = "cli")]
+fn first(text: &str) -> Result<Attempts, String> {
+    if text == "first" { Ok(Attempts::First) } else { Err(String::from("expected first")) }
 }
 
 #[cfg(feature = "cli")]

@@ -21,7 +21,7 @@ use crate::answers::CheckOutcome;
 use crate::ask::answer::{invalid, subject};
 use crate::ask::compare::{Asked, of_sides};
 use crate::ask::leaderboard::kept;
-use crate::ask::{Compare, Draws, Fields, Items, Leaderboard, level, points};
+use crate::ask::{Attempts, Compare, Draws, Fields, Items, Leaderboard, level, points};
 use crate::card::CompiledCard;
 use crate::cards::library;
 use crate::document::what_if;
@@ -69,7 +69,7 @@ struct File {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct BoardSettings {
-    attempts: Option<u32>,
+    attempts: Option<Value>,
     pass: Option<Value>,
     robustness: bool,
     draws: Option<u32>,
@@ -82,7 +82,7 @@ const BOARD: [&str; 12] = [
     "card", "by", "with", "sort", "group_by", "method", "min_tasks", "attempts", "pass", "robustness",
     "draws", "seed",
 ];
-const COMPARE: [&str; 6] = ["first", "second", "card", "fail_if_worse", "strict", "pass"];
+const COMPARE: [&str; 7] = ["first", "second", "card", "fail_if_worse", "strict", "attempts", "pass"];
 const RATE: [&str; 15] = [
     "system", "columns", "set", "arena", "holdout", "by", "judge", "people", "rename", "skip", "component",
     "bootstrap", "resamples", "seed", "level",
@@ -121,12 +121,10 @@ fn leaderboard(asking: &Asking) -> Result<Vec<u8>, Error> {
     let ask: Leaderboard = asking.settings(&known)?;
     let usual = Draws::default();
     let weights = Draws { draws: more.draws.unwrap_or(usual.draws), seed: more.seed.unwrap_or(usual.seed) };
-    let ask = Leaderboard { attempts: more.attempts, pass, robustness: more.robustness, weights, ..ask };
+    let attempts = more.attempts.as_ref().map(attempts).transpose()?;
+    let ask = Leaderboard { attempts, pass, robustness: more.robustness, weights, ..ask };
     within(ask.sure.confidence.level)?;
     number_of("draws", ask.weights.draws.into())?;
-    if ask.attempts.is_some_and(|most| !(1..=100).contains(&most)) {
-        return Err(invalid("`attempts` is outside of 1 to 100"));
-    }
     if ask.pass.is_some() && ask.attempts.is_none() {
         return Err(invalid("`pass` needs `attempts`").hint("attempts: the largest k of pass@k"));
     }
@@ -142,8 +140,12 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
     let mut settings = asking.settings.clone();
     let mut points = |key: &str| settings.remove(key).map(|points| decimal(key, &points)).transpose();
     let (fail_if_worse, pass) = (points("fail_if_worse")?, points("pass")?);
+    let attempts = settings.remove("attempts").map(|it| attempts(&it)).transpose()?;
+    if let Some(Attempts::UpTo(_)) = attempts {
+        return Err(invalid("`attempts` of a comparison is `first`"));
+    }
     asking.refuse_unknown(&known)?;
-    let ask = Compare { fail_if_worse, pass, ..parsed(settings)? };
+    let ask = Compare { fail_if_worse, attempts, pass, ..parsed(settings)? };
     within(ask.sure.confidence.level)?;
     if ask.strict && fail_if_worse.is_none() {
         return Err(invalid("`strict` needs `fail_if_worse`").hint("fail_if_worse: 0"));
@@ -152,7 +154,8 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
     let sides = [&ask.first, &ask.second].map(|side| (side.clone(), side.clone()));
     let are_sides = sides.iter().all(|(side, _)| asking.files.iter().any(|file| file.name == *side));
     let sides = if are_sides { &sides[..] } else { &[] };
-    let selection = Selection { by_file: are_sides, sides, ..selection(&ask.items) };
+    let kept = Attempts::kept(ask.attempts);
+    let selection = Selection { by_file: are_sides, sides, kept: &kept, ..selection(&ask.items) };
     let rows = asking.load(selection, asking.card(ask.card.as_deref())?, &ask.items, &asking.files)?.rows;
     let (first, second) = (ask.first.as_str(), ask.second.as_str());
     let asked = match are_sides {
@@ -201,15 +204,23 @@ fn gate(asking: &Asking) -> Result<Vec<u8>, Error> {
         false => Baseline::Loaded(String::from("the baseline")),
     };
     let has_sides = baseline != Baseline::Unnamed;
+    let kept = Attempts::kept(project.gate.attempts);
     let selection = Selection {
         by_file: has_sides,
         sides: if has_sides { &sides } else { &[] },
         alone: has_sides.then_some(RUN),
+        kept: &kept,
         ..selection(&project.items)
     };
     let files = asking.baseline.iter().chain(&asking.files);
     let mut loaded = asking.load(selection, asking.card(Some(&project.card))?, &project.items, files)?;
     Ok(written(&project.gate.judge(&project.items, &mut loaded, &baseline)?.answer(Vec::new())))
+}
+
+/// Reads `attempts`: a number, or `first`.
+fn attempts(value: &Value) -> Result<Attempts, Error> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text.parse().map_err(|expected: String| invalid(format!("`attempts`: {expected}")))
 }
 
 fn rate(asking: &Asking) -> Result<Vec<u8>, Error> {

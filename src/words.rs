@@ -14,6 +14,7 @@ pub use karat_standing::review::{ReviewState, ReviewVerdict};
 pub use karat_standing::shares::ShareCase;
 pub use karat_stats::IntervalMethod;
 pub use karat_stats::compare::{ComparisonVerdict, GateChange};
+pub use karat_stats::trials::StopsAt;
 
 karat_core::words! {
     /// The change of a task from one subject to another.

@@ -51,6 +51,9 @@ pub struct ItemsUsed {
     pub left_out: Option<u64>,
     /// SHA-256 over scorecards, digests and ids of all items. Null if only the index of a log is read.
     pub digest: Option<String>,
+    /// True if only the first attempt of each subject at each task counts; left out if all do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_attempts: bool,
 }
 
 /// The treatment of outcomes that are neither success nor failure.
@@ -161,6 +164,7 @@ impl ItemsUsed {
             repeated: Some(rows.repeated),
             left_out: Some(rows.filtered),
             digest: Some(rows.digest.to_string()),
+            first_attempts: rows.is_of_firsts,
         }
     }
 }

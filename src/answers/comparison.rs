@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, Estimate};
 use super::changes::{Changes, Gate, Power};
-use super::{ComparisonVerdict, answer, points, share};
+use super::{ComparisonVerdict, StopsAt, answer, points, share};
 use crate::leaderboard::Settings;
 use crate::leaderboard::gate::GateFinding;
 use crate::leaderboard::pair::Pair;
@@ -133,6 +133,9 @@ pub struct ComparedSubject {
     /// The mean over all its tasks, in points; null if no task counts.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub mean: Option<f64>,
+    /// The result at which its attempts stop, so that its mean over attempts is wrong; left out where their numbers show none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts_stop_at: Option<StopsAt>,
 }
 
 /// A difference over the tasks that both subjects have, second minus first.
@@ -179,15 +182,15 @@ pub struct Passes {
 impl ComparedPair {
     /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
     pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
-        let [first, second] =
-            [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {
-                subject: rows.subject_name(at).to_owned(),
-                mean: mean.map(|mean| points(mean, rows.scale.max)),
-            });
+        let subject = |at: usize, side: usize| ComparedSubject {
+            subject: rows.subject_name(at).to_owned(),
+            mean: pair.means.get(side).copied().flatten().map(|mean| points(mean, rows.scale.max)),
+            attempts_stop_at: pair.stopping.get(side).copied().flatten(),
+        };
         let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
         Self {
-            first,
-            second,
+            first: subject(pair.first, 0),
+            second: subject(pair.second, 1),
             difference: Difference::new(&pair.score, rows.scale.max),
             dimensions: dimensions
                 .map(|((key, _), found)| (key.clone(), found.as_ref().map(|it| Difference::new(it, 1))))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
 
-use super::Compare;
 use super::answer::{invalid, pass, refused, settings, share_of_scale, subject};
+use super::{Attempts, Compare};
 use crate::answers::basis::Basis;
 use crate::answers::comparison::{
     ComparedPair, Comparison, ComparisonAnswer, ComparisonSchema, Comparisons, ComparisonsSchema,
@@ -41,6 +41,9 @@ impl Compare {
     /// # Errors
     /// If a number lies outside of the scale, or the items are too few.
     pub fn answer(&self, rows: &Rows, asked: Asked) -> Result<ComparisonAnswer, Error> {
+        let firsts = self.attempts.filter(|it| *it == Attempts::First);
+        let firsts = firsts.map(|_| rows.first_attempts()).transpose()?;
+        let rows = firsts.as_ref().unwrap_or(rows);
         let settings = settings(&self.sure, By::Score, rows);
         let pass = pass(self.pass, rows.scale)?;
         let gate = match self.fail_if_worse {

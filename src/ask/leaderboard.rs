@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
+use karat_standing::stand::is_plain;
 
-use super::Draws;
 use super::Leaderboard as AskedBoard;
 use super::answer::{card_of, invalid, pass, refused, settings as usual, unknown_key};
+use super::{Attempts, Draws};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
@@ -19,7 +20,7 @@ use crate::answers::leaderboard::officials::Officials;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::stress::Robustness;
 use crate::error::Error;
-use crate::leaderboard::attempts::Attempts;
+use crate::leaderboard::attempts;
 use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
 use crate::rows::Rows;
@@ -38,7 +39,8 @@ fn fact_asked(ask: &AskedBoard) -> Option<Key> {
 /// Returns the fields of the items that columns and the order need.
 pub fn kept(ask: &AskedBoard) -> Vec<String> {
     let columns = ask.with.iter().flat_map(|all| all.0.iter()).filter_map(Column::kept);
-    let all: BTreeSet<_> = columns.chain(fact_asked(ask).map(|key| key.name)).collect();
+    let named = fact_asked(ask).map(|key| key.name).into_iter().chain(Attempts::kept(ask.attempts));
+    let all: BTreeSet<_> = columns.chain(named).collect();
     all.into_iter().collect()
 }
 
@@ -71,6 +73,9 @@ pub fn ranked(
     rows: &mut Rows,
     events: &Events,
 ) -> Result<(LeaderboardAnswer, Settings), Error> {
+    if ask.attempts == Some(Attempts::First) {
+        *rows = rows.first_attempts()?;
+    }
     let by_fact = match fact_asked(ask).filter(|key| rows.dimension(&key.name).is_none()) {
         Some(key) => rank_by_fact(ask, rows, &key)?,
         None => None,
@@ -97,7 +102,7 @@ fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<B
     if !key.rank(rows, "--by")? {
         return Ok(None);
     }
-    for (flag, is_given) in [("--attempts", ask.attempts.is_some()), ("--robustness", ask.robustness)] {
+    for (flag, is_given) in [("--attempts", most(ask).is_some()), ("--robustness", ask.robustness)] {
         if is_given {
             return Err(invalid(format!("{flag} is about scores, and `{}` is a fact", clean(&key.name)))
                 .hint(format!("leave out {flag}, or --by")));
@@ -109,7 +114,7 @@ fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<B
 /// Returns the method asked for, or the one for the number of items. Options that need more than means choose the comparison of pairs.
 fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMethod, Error> {
     let needs = [
-        ("--attempts", ask.attempts.is_some()),
+        ("--attempts", most(ask).is_some()),
         ("--robustness", ask.robustness),
         ("--fail-under of a dimension", door.needs_dimensions),
     ];
@@ -125,9 +130,17 @@ fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMe
     }
 }
 
+/// Returns the most attempts whose chances are asked for.
+const fn most(ask: &AskedBoard) -> Option<u32> {
+    match ask.attempts {
+        Some(Attempts::UpTo(most)) => Some(most),
+        _ => None,
+    }
+}
+
 fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
-    let attempts = match ask.attempts {
-        Some(most) => Some(Attempts { most, pass: pass(ask.pass, rows.scale)? }),
+    let attempts = match most(ask) {
+        Some(most) => Some(attempts::Attempts { most, pass: pass(ask.pass, rows.scale)? }),
         None => None,
     };
     let Draws { draws, seed } = ask.weights;
@@ -158,16 +171,17 @@ pub fn base(ask: &AskedBoard, card: Option<&Scorecard>, is_part: bool) -> Result
     };
     let refused =
         |why: &str| Err(invalid(format!("--by official: {why}")).hint("rank by the mean of runs: --by mean"));
-    if card.is_none_or(|card| card.standing.is_none()) {
+    let Some(rules) = card.and_then(|card| card.standing.as_ref()) else {
         return match is_asked {
             false => Ok(Base::Means(None)),
             true => refused("there are no official scores, as the scorecard has no section [standing]"),
         };
-    }
+    };
     let items = &ask.items;
     let is_selection = is_part || !items.filters.is_empty() || items.since.is_some() || items.until.is_some();
     let has_other_outcomes = !ask.sure.counts.is_empty();
-    let asked = Asked { is_selection, is_grouped: ask.group_by.is_some(), has_other_outcomes };
+    let is_of_firsts = ask.attempts == Some(Attempts::First) && !is_plain(rules);
+    let asked = Asked { is_selection, is_grouped: ask.group_by.is_some(), has_other_outcomes, is_of_firsts };
     match asked.without_official() {
         None => Ok(Base::Official),
         Some(why) if is_asked => refused(why),

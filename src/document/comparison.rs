@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::leaderboard::{FIRSTS, stopping};
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Place, Row, Table, about};
 use crate::answers::basis::Basis;
 use crate::answers::changes::{ItemAt, TaskAttempts, TaskChange};
-use crate::answers::comparison::{ComparedPair, ComparisonAnswer, Difference};
-use crate::answers::{ComparisonVerdict, GateChange, IntervalMethod, TaskChangeKind};
+use crate::answers::comparison::{ComparedPair, ComparedSubject, ComparisonAnswer, Difference};
+use crate::answers::{ComparisonVerdict, GateChange, IntervalMethod, StopsAt, TaskChangeKind};
 use crate::estimate::{Writing, percent, whole_percent};
 use crate::text::{Tone, count, named, short};
 
@@ -29,7 +30,7 @@ pub fn comparison(answer: &ComparisonAnswer, view: &View<'_>) -> Document {
     let mut document = Document {
         name: "compare",
         title: title(answer),
-        lines: vec![source(basis, pairs)],
+        lines: std::iter::once(source(basis, pairs)).chain(stopping_sides(pairs)).collect(),
         about: about(basis),
         parts: vec![Part::Table(differences(answer, view.dimensions))],
         cases: pairs.iter().map(|pair| case(basis, pair, view)).collect(),
@@ -90,7 +91,24 @@ fn source(basis: &Basis, pairs: &[ComparedPair]) -> String {
         true => String::from("intervals from the cases behind each result (Newcombe)"),
         false => String::from("intervals by turning the signs of the differences of tasks"),
     };
-    format!("{}; {source}", basis.card_names().join(", "))
+    let firsts = if basis.items.first_attempts { FIRSTS } else { "" };
+    format!("{}; {source}{firsts}", basis.card_names().join(", "))
+}
+
+/// Says whose attempts stop at a result: of two files, on which side.
+fn stopping_sides(pairs: &[ComparedPair]) -> Vec<String> {
+    let name = |pair: &ComparedPair, it: &ComparedSubject, side: &str| match pair.first.subject
+        == pair.second.subject
+    {
+        true => format!("{} ({side})", it.subject),
+        false => it.subject.clone(),
+    };
+    let both = |pair: &ComparedPair| {
+        [(&pair.first, "before"), (&pair.second, "after")]
+            .map(|(it, side)| (name(pair, it, side), it.attempts_stop_at))
+    };
+    let all: Vec<(String, Option<StopsAt>)> = pairs.iter().flat_map(both).collect();
+    stopping(all.iter().map(|(name, at)| (name.as_str(), *at)))
 }
 
 /// Says which of the two is ahead.

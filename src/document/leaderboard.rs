@@ -5,10 +5,10 @@ use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
-use crate::answers::{IntervalMethod, LeaderboardMethod};
+use crate::answers::{IntervalMethod, LeaderboardMethod, StopsAt};
 use crate::estimate::{Writing, percent, ranks};
 use crate::gate::Failing;
-use crate::text::{NAMED, Tone, count, list};
+use crate::text::{NAMED, Tone, count, list, named};
 use karat_core::facts::Outcome as CoreOutcome;
 use std::collections::BTreeSet;
 
@@ -47,7 +47,11 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
     let mut document = Document {
         name: "leaderboard",
         title: head(answer),
-        lines: vec![items(&answer.basis, has_intervals(answer))],
+        lines: std::iter::once(items(&answer.basis, has_intervals(answer)))
+            .chain(answer.leaderboards.iter().flat_map(|board| {
+                stopping(board.rows.iter().map(|row| (row.subject.as_str(), row.attempts_stop_at)))
+            }))
+            .collect(),
         about: about(&answer.basis),
         parts: Vec::new(),
         cases,
@@ -63,7 +67,7 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
         let notes = notes(&answer.basis, answer.method, board);
         document.parts.extend(notes.into_iter().map(|(tone, line)| Part::Note(tone, line)));
         document.parts.extend(attempts(board).into_iter().map(Part::Table));
-        document.note(Tone::Care, left_out(board));
+        document.note(Tone::Care, left_out(board).into_iter().chain(unfixed(board)));
         document.parts.extend(figures);
         document.parts.extend(board.robustness.iter().flat_map(|it| robustness(answer.basis.scale, it)));
     }
@@ -113,6 +117,9 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
     if has_intervals {
         line.push_str(&format!("; {} intervals (Gaffke)", percent(basis.level)));
     }
+    if items.first_attempts {
+        line.push_str(FIRSTS);
+    }
     for (number, what) in [(items.left_out, "left out"), (items.repeated, "given again, which count once")] {
         if let Some(number) = number.filter(|number| *number > 0) {
             line.push_str(&format!("; {} {what}", count(size(number), "item")));
@@ -120,6 +127,9 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
     }
     line
 }
+
+/// The words of an answer about first attempts.
+pub(super) const FIRSTS: &str = "; only the first attempt of each task";
 
 /// The columns of all leaderboards of an answer: programs see the same ones in each.
 struct Columns {
@@ -294,6 +304,29 @@ fn left_out(board: &Leaderboard) -> Option<String> {
             list(&short)
         )
     })
+}
+
+/// Says whose attempts stop at a result, of subjects by name.
+pub(super) fn stopping<'n>(all: impl Iterator<Item = (&'n str, Option<StopsAt>)> + Clone) -> Vec<String> {
+    let line = |at: StopsAt| {
+        let names: Vec<&str> = all.clone().filter(|it| it.1 == Some(at)).map(|it| it.0).collect();
+        let (its, is) = if names.len() == 1 { ("its mean", "is") } else { ("their means", "are") };
+        let wrong = if at == StopsAt::Success { "high" } else { "low" };
+        Some(format!(
+            "attempts of {} stop at {}, as their numbers show: {its} over attempts {is} too {wrong}; --attempts first counts the first attempt of each task alone",
+            named(&names)?,
+            at.name()
+        ))
+    };
+    StopsAt::ALL.into_iter().filter_map(line).collect()
+}
+
+/// Says which subjects have no chances of several attempts.
+fn unfixed(board: &Leaderboard) -> Option<String> {
+    let rows = board.rows.iter().filter(|row| row.attempts.is_some() && row.attempts_stop_at.is_some());
+    let names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();
+    let why = "as their number depends on results, and pass@k is of a number that is fixed in advance";
+    Some(format!("no chances of several attempts of {}, {why}", named(&names)?))
 }
 
 fn bare(board: &Leaderboard, subject: &str) -> Case {

@@ -8,7 +8,7 @@ use crate::answers::comparison::ComparisonAnswer;
 use crate::answers::leaderboard::floor::On;
 use crate::ask::answer::{card_of, invalid};
 use crate::ask::compare::of_sides;
-use crate::ask::{Compare, Confidence, Floor, Floors, Items, Leaderboard};
+use crate::ask::{Attempts, Compare, Confidence, Floor, Floors, Items, Leaderboard};
 use crate::error::{Error, Place};
 use crate::loaded::Loaded;
 use crate::look_alikes::LookAlikes;
@@ -16,7 +16,7 @@ use crate::rows::Rows;
 use crate::standing::events::Events;
 use crate::standing::{Answer, items, refused};
 use crate::text::{clean, count};
-use karat_standing::stand::stand;
+use karat_standing::stand::{is_plain, stand};
 
 /// The names of the two sides of a check.
 pub const BASELINE: &str = "baseline";
@@ -32,6 +32,8 @@ pub struct Gate {
     pub fail_if_worse: Option<Decimal>,
     /// True if it must be shown that it is not worse.
     pub strict: bool,
+    /// `First` if the first attempt of each task counts alone.
+    pub attempts: Option<Attempts>,
     /// The least score of each item.
     pub item_floor: Option<Decimal>,
     /// The least official score of each subject.
@@ -101,7 +103,7 @@ impl Gate {
     /// # Errors
     /// If a gate names what the items do not have, or there are too few of them.
     pub fn judge(&self, items: &Items, loaded: &mut Loaded, baseline: &Baseline) -> Result<Judged, Error> {
-        let asked = Leaderboard { items: items.clone(), ..Leaderboard::default() };
+        let asked = Leaderboard { items: items.clone(), attempts: self.attempts, ..Leaderboard::default() };
         let board = judge_leaderboard(&asked, &self.floors, &mut loaded.rows, &Events::default())?;
         let mut gates = Vec::new();
         if self.floors.all().next().is_some() {
@@ -141,6 +143,7 @@ impl Gate {
             items: items.clone(),
             fail_if_worse: self.fail_if_worse,
             strict: self.strict,
+            attempts: self.attempts,
             ..Compare::default()
         };
         asked.answer(both, of_sides(both, BASELINE, RUN)?)
@@ -186,6 +189,10 @@ fn official(least: Decimal, asked: &Items, rows: &Rows) -> Result<Verdict, Error
     };
     let card = card_of(rows)?.ok_or_else(crate::standing::several_cards)?;
     let events = Events::default();
+    if rows.is_of_firsts && card.standing.as_ref().is_some_and(|rules| !is_plain(rules)) {
+        let message = "a standing under this scorecard is of all attempts, and `attempts` is \"first\"";
+        return Err(invalid(message).hint("leave out one of the two"));
+    }
     let items = items::items(rows, &card, &events)?;
     let standings =
         stand(&card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;

@@ -9,9 +9,10 @@ use karat_stats::cases::Cases;
 use karat_stats::estimate::Estimate;
 use karat_stats::outcome::{Policy, Run};
 use karat_stats::table::{Observation, TaskTable};
-use karat_stats::trials::{Trials, expected_best_of_k};
+use karat_stats::trials::{Results, StopsAt, Trials, expected_best_of_k};
 
-use super::{Settings, estimates};
+use super::{By, Settings, estimates, is_measured, run};
+use crate::rows::Rows;
 
 /// The evaluation of repeated attempts.
 #[derive(Debug, Clone, Copy)]
@@ -69,14 +70,30 @@ pub struct AttemptsAt {
     pub best_of: Option<Estimate>,
 }
 
+/// Returns the subjects of the `items` whose attempts stop at a result, as the items show it.
+pub(crate) fn stopping(rows: &Rows, items: &[usize], settings: &Settings) -> BTreeMap<usize, StopsAt> {
+    let value = |at: &usize| {
+        let row = rows.rows.get(*at).filter(|row| is_measured(row, By::Score))?;
+        run(row, 0, By::Score).value(settings.policy)
+    };
+    let unequal = rows.attempts(items, true).into_iter();
+    let found = unequal.filter_map(|(subject, tasks)| {
+        let results: Vec<Results> = tasks.iter().map(|task| task.rows.iter().map(value).collect()).collect();
+        Some((subject, StopsAt::new(&results, tasks.iter().all(|task| task.is_known))?))
+    });
+    if settings.by == By::Fact { BTreeMap::new() } else { found.collect() }
+}
+
 /// The value of an attempt in billionths, and true if it passes.
 type Counted = (i64, bool);
 
-/// Estimates the chances of repeated attempts for all subjects.
+/// Estimates the chances of repeated attempts for all subjects; none of those whose attempts stop at a result, as the formulas are
+/// of a number of attempts that is fixed in advance.
 pub fn of(
     subjects: usize,
     runs: &[Run],
     wanted: Attempts,
+    stopping: &BTreeMap<usize, StopsAt>,
     settings: &Settings,
 ) -> Result<Vec<AttemptsOf>, StatisticsError> {
     let mut values: BTreeMap<(usize, usize), Vec<Counted>> = BTreeMap::new();
@@ -110,7 +127,9 @@ pub fn of(
         let [at, hat, best] = tables.each_ref().map(|table| estimates(table, &Cases::default(), settings));
         let (at, hat, best) = (at?, hat?, best?);
         for (subject, found) in found.iter_mut().enumerate() {
-            let estimate = |found: &[Option<Estimate>]| found.get(subject).cloned().flatten();
+            let is_fixed = !stopping.contains_key(&subject);
+            let estimate =
+                |found: &[Option<Estimate>]| found.get(subject).filter(|_| is_fixed).cloned().flatten();
             let tasks = tables.first().map_or(0, |table| table.tasks_of(subject));
             let all = values.range((subject, 0)..=(subject, usize::MAX)).count();
             found.by_k.push(AttemptsAt {

@@ -24,6 +24,7 @@ use karat_stats::estimate::Estimate;
 use karat_stats::leaderboard::Leaderboard;
 use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table_of};
 use karat_stats::table::{Observation, TaskTable};
+use karat_stats::trials::StopsAt;
 
 use crate::rows::{Row, Rows};
 use crate::words::ChoiceSource;
@@ -154,6 +155,8 @@ pub struct Ranking {
     pub items: Vec<usize>,
     /// The results of repeated attempts, by subject.
     pub attempts: Vec<AttemptsOf>,
+    /// The subjects whose attempts stop at a result.
+    pub stopping: BTreeMap<usize, StopsAt>,
     /// The subjects all of whose results that count are means over cases.
     pub cases: Cases,
     /// The lowest and highest possible mean of the subjects with one task, where parts of a score are missing.
@@ -210,6 +213,7 @@ impl Ranking {
             few => (it, Unranked::FewTasks(few)),
         });
         let occurring: BTreeSet<Outcome> = ranked.clone().filter_map(|run| run.outcome()).collect();
+        let stopping = attempts::stopping(rows, items, settings);
         let others = other_policies(settings.policy, |outcome| occurring.contains(&outcome));
         Ok(Self {
             group,
@@ -221,9 +225,12 @@ impl Ranking {
             bounds: bounds(taken, settings, |subject| kept.tasks_of(subject) == 1),
             cases,
             attempts: match settings.attempts {
-                Some(wanted) => attempts::of(subjects, &ranked.collect::<Vec<_>>(), wanted, settings)?,
+                Some(wanted) => {
+                    attempts::of(subjects, &ranked.collect::<Vec<_>>(), wanted, &stopping, settings)?
+                }
                 None => Vec::new(),
             },
+            stopping,
         })
     }
 }

@@ -9,8 +9,9 @@ use karat_stats::compare::{
 };
 use karat_stats::outcome::Run;
 use karat_stats::table::{Observation, TaskTable};
+use karat_stats::trials::StopsAt;
 
-use super::attempts::Pass;
+use super::attempts::{Pass, stopping};
 use super::changes::Changes;
 use super::{By, Settings, case_result, cases_of_dimension, readings, run};
 use crate::rows::{Row, Rows};
@@ -28,6 +29,8 @@ pub struct Pair {
     pub score: Difference,
     /// The same by dimension; None if they share no task with a value.
     pub dimensions: Vec<Option<Difference>>,
+    /// The result at which the attempts of each stop.
+    pub stopping: [Option<StopsAt>; 2],
     /// The tasks that each passed, if each tried every task once.
     pub passes: Option<Passes>,
     /// The tasks at which the second does worse or better than the first.
@@ -142,12 +145,17 @@ impl Measured {
             found.map(|found| found.compare(settings.level)).transpose()
         };
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
+        let is_of_pair =
+            |at: &usize| rows.rows.get(*at).is_some_and(|row| row.subject == first || row.subject == second);
+        let items: Vec<usize> = (0..rows.rows.len()).filter(is_of_pair).collect();
+        let stopping = stopping(rows, &items, settings);
         let table = TaskTable::new(2, &self.results)?;
         let mean = |side: usize| table.mean(side).map(|mean| mean as f64 / 1e9);
         Ok(Pair {
             first,
             second,
             means: [mean(0), mean(1)],
+            stopping: [first, second].map(|it| stopping.get(&it).copied()),
             score: self.score.compare(level)?,
             dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
             // A mean over cases passes nothing.

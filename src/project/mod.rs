@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use karat_core::diagnostic::Diagnostic;
 
-use crate::ask::{AsOf, Fields, Items};
+use crate::ask::{AsOf, Attempts, Fields, Items};
 use crate::card::CompiledCard;
 use crate::engine::Options;
 use crate::error::{Code, Error};
@@ -129,7 +129,9 @@ impl Project {
         door: &dyn Door,
     ) -> Result<Loaded, Error> {
         let alone = (!inputs.sides().is_empty()).then_some(RUN);
-        let source = Source { alone, ..Source::new(&self.items, Some((card, self.named(options)))) };
+        let kept = Attempts::kept(self.gate.attempts);
+        let source =
+            Source { alone, kept: &kept, ..Source::new(&self.items, Some((card, self.named(options)))) };
         let loaded = source.load(inputs, door);
         // A baseline that was changed is refused as that, whatever else is wrong with it.
         baseline::check_digests(inputs)?;

@@ -11,15 +11,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::Project;
 use crate::answers::leaderboard::floor::On;
-use crate::ask::{AsOf, Fields, Floor, Items, points};
+use crate::ask::{AsOf, Attempts, Fields, Floor, Items, points};
 use crate::cards::released;
 use crate::gate::Gate;
 use crate::renames::{Rename, renamed};
 use crate::rows::filter::Filter;
 
 const KEYS: [&str; 9] = ["card", "inputs", "subject", "task", "baseline", "where", "rename", "as_of", "gate"];
-const GATE_KEYS: [&str; 8] =
-    ["fail_under", "on", "subjects", "dimensions", "fail_if_worse", "strict", "items", "standing"];
+const GATE_KEYS: [&str; 9] = [
+    "fail_under", "on", "subjects", "dimensions", "fail_if_worse", "strict", "attempts", "items", "standing",
+];
 /// Keys of gates that people write outside of their table, or as the flags have them.
 const MOVED: [(&str, &str); 6] = [
     ("fail_under", "[gate]"),
@@ -142,6 +143,14 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gate {
     gates.floors.subject = gate.texts("subjects", faults);
     gates.fail_if_worse = gate.margin("fail_if_worse", faults);
     gates.strict = gate.flag("strict", faults).unwrap_or(false);
+    if let Some(written) = gate.text("attempts", faults) {
+        gates.attempts = (written == "first").then_some(Attempts::First);
+        if gates.attempts.is_none() {
+            let span = gate.place("attempts").unwrap_or(0..0);
+            let help = "expected \"first\": the first attempt of each task counts alone";
+            faults.add(Code::BadValue, span, format!("`attempts` is `{written}`"), help);
+        }
+    }
     if gates.strict && gate.place("fail_if_worse").is_none() {
         let help = "fail_if_worse = 2, the points by which it may be worse";
         let span = gate.place("strict").unwrap_or(0..0);

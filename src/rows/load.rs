@@ -388,6 +388,7 @@ impl<'r> Loader<'r> {
             names,
             repeated,
             filtered,
+            is_of_firsts: false,
             decay,
             digest,
             kept,

@@ -1,8 +1,9 @@
 //! Scored items of many subjects, from records or from evidence: the input of leaderboards, comparisons and standings.
 //!
-//! `load` collects them, `stored` reads them as a server lists them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
+//! `load` collects them, `attempts` puts those at one task in order, `stored` reads them as a server lists them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
 //! it; an item that is given twice counts once, and one id with two contents is an error.
 
+pub mod attempts;
 mod fields;
 pub mod filter;
 pub mod gaps;
@@ -266,8 +267,10 @@ pub struct Rows {
     names: Names,
     /// The number of items that were given again with the same content.
     pub repeated: u64,
-    /// The number of items that the filters left out.
+    /// The number of items that the filters left out, and later attempts where only the first ones count.
     pub filtered: u64,
+    /// True if only the first attempt of each subject at each task is there.
+    pub is_of_firsts: bool,
     /// The moment to which the items are decayed; none for scorecards without decay.
     pub decay: Option<DecayMoment>,
     /// SHA-256 over scorecards, digests and ids of all items: equal for equal input in any order.

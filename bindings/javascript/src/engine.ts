@@ -259,7 +259,7 @@ export interface LeaderboardSettings extends ItemSettings {
   group_by?: string;
   method?: "pairs" | "means" | "census";
   min_tasks?: number;
-  attempts?: number;
+  attempts?: number | "first";
   pass?: number;
   robustness?: boolean;
   /** Sets of weights that are drawn for the robustness, and their seed. */
@@ -273,6 +273,7 @@ export interface CompareSettings extends ItemSettings {
   second: string;
   fail_if_worse?: number;
   strict?: boolean;
+  attempts?: "first";
   pass?: number;
 }
 
@@ -288,6 +289,7 @@ export interface GateSettings {
     fail_under?: number;
     fail_if_worse?: number;
     strict?: boolean;
+    attempts?: "first";
     on?: "mean" | "low";
     subjects?: readonly string[];
     dimensions?: { readonly [dimension: string]: number };

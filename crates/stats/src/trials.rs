@@ -4,7 +4,9 @@
 //! fresh trials. They multiply ratios, so nothing overflows for any n, and take as many steps as the smaller of k and the
 //! number of trials that matter.
 
-use super::StatisticsError;
+use alloc::vec::Vec;
+
+use karat_core::number::BILLION;
 
 /// Trials of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,68 +96,143 @@ pub fn expected_best_of_k(values: &[f64], k: usize) -> Option<f64> {
     Some(best)
 }
 
-/// The chance that is estimated for each task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Estimator {
-    /// [`Trials::pass_at_k`].
-    PassAtK,
-    /// [`Trials::pass_hat_k`].
-    PassHatK,
-}
-
-/// An estimate averaged over tasks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OverTasks {
-    /// Number of trials that were drawn.
-    pub k: u64,
-    /// The mean over the tasks that count, 0 to 1; `None` without such a task.
-    pub mean: Option<f64>,
-    /// Tasks with `k` trials or more: those that count.
-    pub tasks: usize,
-    /// Tasks with fewer trials. They are left out, because their chance cannot be estimated without bias.
-    pub tasks_with_too_few_trials: usize,
-    /// Trials of the tasks that count.
-    pub trials: u64,
-}
-
-/// Returns pass@k or pass^k over many tasks, each with the same weight, as tau-bench reports them.
-///
-/// For an interval give the values of the tasks to [`super::estimate::interval`].
-///
-/// # Errors
-/// If more passed than tried at a task, or `k` is 0.
-pub fn over_tasks(tasks: &[Trials], k: u64, estimator: Estimator) -> Result<OverTasks, StatisticsError> {
-    if k == 0 {
-        return Err(StatisticsError::TooFew { what: "trials to draw", found: 0, needed: 1 });
+karat_core::words! {
+    /// The result at which a subject stops trying a task, as far as its attempts show it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StopsAt {
+        /// Good results: the mean over its attempts is too high.
+        Success = "success",
+        /// Bad results: the mean over its attempts is too low.
+        Failure = "failure",
     }
-    let mut all = OverTasks { k, mean: None, tasks: 0, tasks_with_too_few_trials: 0, trials: 0 };
-    let mut sum = 0.0;
-    for (row, task) in tasks.iter().enumerate() {
-        if task.passed > task.trials {
-            let found = i64::try_from(task.passed).unwrap_or(i64::MAX);
-            let expected = "no more than the number of trials";
-            return Err(StatisticsError::Row { row, part: "number that passed", found, expected });
-        }
-        let chance = match estimator {
-            Estimator::PassAtK => task.pass_at_k(k),
-            Estimator::PassHatK => task.pass_hat_k(k),
+}
+
+/// The attempts of a subject at a task in their order, in billionths; none for one that does not count.
+pub type Results = Vec<Option<i64>>;
+
+/// The chance, of each direction, at which the results after which a subject stopped are no accident.
+const SHOWN: f64 = 0.0005;
+/// The chance above which the last results of tasks are like those before them.
+const LIKE_OTHERS: f64 = 0.05;
+
+impl StopsAt {
+    /// Returns the result at which a subject stops, if its attempts at all of its tasks show that their number depends on
+    /// their results: less than one in a thousand of subjects whose numbers do not is found to stop.
+    ///
+    /// Of the tasks that have a j-th attempt, some have no other after it. If numbers do not depend on results, their j-th results
+    /// are drawn from those of all without replacement. Where the order of attempts is not known, each counts as the mean of its
+    /// task. Numbers may also follow the difficulty of tasks, without harm: so where the order `is_known`, and the last
+    /// results of the tasks could be better than those before them, they must be.
+    pub fn new(tasks: &[Results], is_known: bool) -> Option<Self> {
+        let leveled: Vec<Results>;
+        let tasks = if is_known {
+            tasks
+        } else {
+            leveled = tasks.iter().map(|task| level(task)).collect();
+            &leveled
         };
-        match chance {
-            Some(chance) => {
-                sum += chance;
-                all.tasks += 1;
-                all.trials = all.trials.saturating_add(task.trials);
+        let most = tasks.iter().map(Vec::len).max()?;
+        // Value of all and of those that end, for each place in which some end and others do not.
+        let mut places = alloc::vec![Draws::default(); most.saturating_sub(1)];
+        for task in tasks {
+            for (place, (at, value)) in places.iter_mut().zip(task.iter().enumerate()) {
+                if let Some(value) = value {
+                    place.add((*value).into(), at + 1 == task.len());
+                }
             }
-            None => all.tasks_with_too_few_trials += 1,
+        }
+        let is_whole = |task: &&Results| task.len() > 1 && task.iter().all(Option::is_some);
+        let last = |task: &Results| {
+            let mut draws = Draws::default();
+            task.iter().flatten().rev().enumerate().for_each(|(at, it)| draws.add((*it).into(), at == 0));
+            draws
+        };
+        let is_like_others = |turned: &dyn Fn(Draws) -> Draws| {
+            let own: Vec<Draws> = tasks.iter().filter(is_whole).map(|task| turned(last(task))).collect();
+            let best = tasks.iter().filter(is_whole).zip(&own).map(|(task, own)| {
+                let each = task.iter().flatten().map(|&value| turned(Draws::of(value)).drawn);
+                Draws { drawn: each.max().unwrap_or_default(), ..*own }
+            });
+            is_known && chance(&best.collect::<Vec<_>>()) <= LIKE_OTHERS && chance(&own) > LIKE_OTHERS
+        };
+        let is_at = |turned: &dyn Fn(Draws) -> Draws| {
+            let places: Vec<Draws> = places.iter().map(|place| turned(*place)).collect();
+            chance(&places) <= SHOWN && !is_like_others(turned)
+        };
+        match (is_at(&|draws| draws), is_at(&Draws::turned)) {
+            (true, _) => Some(Self::Success),
+            (_, true) => Some(Self::Failure),
+            _ => None,
         }
     }
-    all.mean = (all.tasks > 0).then(|| sum / all.tasks as f64);
-    Ok(all)
+}
+
+/// Returns as many results, each the mean of those that count; none where none does.
+fn level(task: &[Option<i64>]) -> Results {
+    let (mut sum, mut count) = (0, 0);
+    task.iter().flatten().for_each(|value| (sum, count) = (sum + i128::from(*value), count + 1));
+    let mean = (count > 0).then(|| karat_core::number::round_ratio(sum, count));
+    alloc::vec![mean.and_then(|mean| i64::try_from(mean).ok()); task.len()]
+}
+
+/// Values in billionths of which some are drawn without replacement.
+#[derive(Debug, Clone, Copy, Default)]
+struct Draws {
+    sum: i128,
+    count: u64,
+    drawn: i128,
+    drawn_count: u64,
+}
+
+impl Draws {
+    fn of(value: i64) -> Self {
+        Self { sum: value.into(), count: 1, drawn: value.into(), drawn_count: 1 }
+    }
+
+    fn add(&mut self, value: i128, is_drawn: bool) {
+        self.sum += value;
+        self.count += 1;
+        if is_drawn {
+            self.drawn += value;
+            self.drawn_count += 1;
+        }
+    }
+
+    /// Returns the same of what is missing to 1.
+    fn turned(self) -> Self {
+        let missing = |sum: i128, count: u64| i128::from(count) * i128::from(BILLION) - sum;
+        let (sum, drawn) = (missing(self.sum, self.count), missing(self.drawn, self.drawn_count));
+        Self { sum, drawn, ..self }
+    }
+
+    /// Returns the logarithm of a bound on `E exp(rate (X - x))` for the sum of the drawn, of which `x` was found.
+    fn bound(&self, rate: f64) -> f64 {
+        let part = |sum: i128| sum as f64 / BILLION as f64;
+        let (count, drawn_count) = (self.count as f64, self.drawn_count as f64);
+        let (mean, left_count) = (part(self.sum) / count.max(1.0), count - drawn_count);
+        let grown = |share: f64| libm::log1p(share * libm::expm1(rate));
+        // A sum of values that are drawn exceeds by as much as what the others lack.
+        let others = rate * (part(self.sum) - left_count) + left_count * grown(1.0 - mean);
+        (drawn_count * grown(mean)).min(others) - rate * part(self.drawn)
+    }
+}
+
+/// Returns a bound on the chance that the drawn are together as good as found, all draws being independent: Chernoff (1952), with
+/// Hoeffding's inequalities for values within a range and for draws without replacement (JASA 58, 1963, theorem 4).
+fn chance(draws: &[Draws]) -> f64 {
+    let mut best = 0.0f64;
+    let mut rate = 10.0;
+    while rate > 1e-3 {
+        best = best.min(draws.iter().map(|it| it.bound(rate)).sum());
+        rate *= 0.7;
+    }
+    libm::exp(best)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn millions_of_trials_neither_overflow_nor_lose_digits() {
@@ -178,12 +255,96 @@ mod tests {
             let task = Trials { passed, trials };
             assert_eq!((task.pass_at_k(k), task.pass_hat_k(k)), (None, None));
         }
-        let nothing = over_tasks(&[], 1, Estimator::PassAtK).unwrap();
-        assert_eq!((nothing.mean, nothing.tasks), (None, 0));
-        let refused = over_tasks(&[Trials { passed: 2, trials: 1 }], 1, Estimator::PassAtK).unwrap_err();
-        assert!(alloc::format!("{refused}").starts_with("row 0: the number that passed is 2"));
-        assert!(over_tasks(&[], 0, Estimator::PassHatK).is_err());
         assert_eq!(expected_best_of_k(&[], 1), None);
         assert_eq!(expected_best_of_k(&[f64::NAN], 1), None);
+    }
+
+    /// Returns the attempts at `tasks` tasks that pass with a chance of `p` for a thousand, at most `most` each; `goes_on` says
+    /// whether another follows a result.
+    fn tried(
+        random: &mut Random,
+        (tasks, p, most): (usize, u64, usize),
+        goes_on: &dyn Fn(&mut Random, usize, usize, bool) -> bool,
+    ) -> Vec<Results> {
+        let task = |task: usize, random: &mut Random| {
+            let mut results = Results::new();
+            while results.len() < most {
+                let passes = random.next_u64() % 1000 < p;
+                results.push(Some(i64::from(passes) * BILLION));
+                if !goes_on(random, task, results.len(), passes) {
+                    break;
+                }
+            }
+            results
+        };
+        (0..tasks).map(|at| task(at, random)).collect()
+    }
+
+    #[test]
+    fn attempts_that_stop_at_a_result_are_found_and_no_others() {
+        type Rule = dyn Fn(&mut Random, usize, usize, bool) -> bool;
+        let at_success: &Rule = &|_, _, _, passes| !passes;
+        let at_failure: &Rule = &|_, _, _, passes| passes;
+        let often_at_success: &Rule = &|random, _, _, passes| !passes || random.next_u64() % 10 < 2;
+        let always: &Rule = &|_, _, _, _| true;
+        let by_chance: &Rule = &|random, _, _, _| random.next_u64() % 2 == 0;
+        let by_task: &Rule = &|_, task, tried, _| tried <= task % 3;
+        let rarely: &Rule = &|random, _, _, _| random.next_u64() % 10 > 0;
+        let one_more: &Rule = &|_, task, tried, _| tried < 2 || task == 0;
+        // The chance for a thousand that is asked for; of those that do not stop at a result it is the most.
+        let table: [(&Rule, Option<StopsAt>, usize, usize, u64, usize); 10] = [
+            (at_success, Some(StopsAt::Success), 995, 300, 500, 3),
+            (at_success, Some(StopsAt::Success), 995, 60, 500, 3),
+            (at_success, Some(StopsAt::Success), 995, 60, 500, 2),
+            (at_success, Some(StopsAt::Success), 990, 60, 200, 5),
+            (at_success, Some(StopsAt::Success), 990, 100, 900, 3),
+            (at_success, Some(StopsAt::Success), 900, 20, 500, 3),
+            (often_at_success, Some(StopsAt::Success), 990, 300, 500, 3),
+            (at_failure, Some(StopsAt::Failure), 995, 300, 500, 3),
+            (at_failure, Some(StopsAt::Failure), 995, 60, 500, 3),
+            (at_failure, Some(StopsAt::Failure), 900, 20, 500, 3),
+        ];
+        let mut random = Random::new(7);
+        for (rule, expected, least, tasks, p, most) in table {
+            let all = (0..400).map(|_| tried(&mut random, (tasks, p, most), rule));
+            let found = all.filter(|tasks| StopsAt::new(tasks, true) == expected).count();
+            assert!(found * 1000 >= least * 400, "{expected:?} {tasks} {p} {most}: {found} of 400");
+        }
+        for (name, rule) in [
+            ("always", always),
+            ("by chance", by_chance),
+            ("by task", by_task),
+            ("rarely", rarely),
+            ("one more", one_more),
+        ] {
+            for (tasks, p, most) in [(12, 500, 3), (60, 500, 3), (60, 900, 2), (300, 100, 3), (300, 980, 5)] {
+                let all = (0..1000).map(|_| tried(&mut random, (tasks, p, most), rule));
+                let found = all.filter(|tasks| StopsAt::new(tasks, false).is_some()).count();
+                assert!(found <= 1, "{name} {tasks} {p} {most}: {found} of 1000");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_follow_the_difficulty_of_tasks_are_no_stopping() {
+        let mut random = Random::new(3);
+        let mut found = 0;
+        for _ in 0..400 {
+            let once: &dyn Fn(&mut Random, usize, usize, bool) -> bool = &|_, _, _, _| true;
+            let mut tasks = tried(&mut random, (40, 950, 1), once);
+            tasks.extend(tried(&mut random, (60, 300, 4), once));
+            found += usize::from(StopsAt::new(&tasks, true).is_some());
+        }
+        assert!(found <= 20, "{found} of 400: five in a hundred of the last results look better by chance");
+        // Graded results, tried again until one is good; and one that does not count.
+        let graded: Vec<Results> = (0..60)
+            .map(|task| {
+                let values = [300 + task, 450 + task, 900].map(|share| Some(share * 1_000_000));
+                values.into_iter().skip(task as usize % 3).collect()
+            })
+            .collect();
+        assert_eq!(StopsAt::new(&graded, true), Some(StopsAt::Success));
+        let without: Vec<Results> = graded.iter().map(|task| task.iter().map(|_| None).collect()).collect();
+        assert_eq!((StopsAt::new(&without, true), StopsAt::new(&[], true)), (None, None));
     }
 }

@@ -12,6 +12,7 @@ use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, b
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::officials::Officials;
+use crate::leaderboard::attempts::stopping;
 use crate::leaderboard::{By, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
 use crate::rows::{NO_LABEL, Rows};
 
@@ -78,8 +79,11 @@ pub fn rank(
             let ranking = rank_values(values(rows, items, settings), cases.clone(), method, settings)?;
             let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
             let mut leaderboard = leaderboard(&ranking, page, name);
+            let stopping = stopping(rows, items, settings);
             for row in &mut leaderboard.rows {
-                row.cases = rows.subject(&row.subject).and_then(|subject| cases.of(subject));
+                let subject = rows.subject(&row.subject);
+                row.cases = subject.and_then(|subject| cases.of(subject));
+                row.attempts_stop_at = subject.and_then(|subject| stopping.get(&subject).copied());
             }
             (leaderboard.group, leaderboard.by) = (group, by(rows, settings));
             in_units(&mut leaderboard, rows, settings);

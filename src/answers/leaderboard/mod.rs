@@ -20,7 +20,7 @@ use crate::answers::basis::{
 };
 use crate::answers::stress::Robustness;
 use crate::answers::weights::WeightsInForce;
-use crate::answers::{LeaderboardMethod, UnrankedReason, answer, points, share};
+use crate::answers::{LeaderboardMethod, StopsAt, UnrankedReason, answer, points, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
@@ -234,8 +234,11 @@ pub struct LeaderboardRow {
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `means`.
     #[cfg_attr(feature = "schema", schema(schema_with = estimates))]
     pub dimensions: Option<BTreeMap<String, Option<Estimate>>>,
-    /// Repeated attempts, for k from 1 on; null if they were not requested.
+    /// Repeated attempts, for k from 1 on, without values if `attempts_stop_at` is there; null if they were not requested.
     pub attempts: Option<Vec<Attempts>>,
+    /// The result at which its attempts stop, so that its mean over attempts is wrong; left out where their numbers show none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts_stop_at: Option<StopsAt>,
     /// The values in the columns that were asked for, null where no item states one; left out without any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Option<f64>>,
@@ -355,6 +358,7 @@ impl Leaderboard {
                     .attempts
                     .get(row.subject)
                     .map(|found| found.by_k.iter().map(Attempts::from).collect()),
+                attempts_stop_at: ranking.stopping.get(&row.subject).copied(),
                 ..LeaderboardRow::default()
             }
         };

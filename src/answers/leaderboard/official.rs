@@ -22,6 +22,10 @@ const OF_OTHER_OUTCOMES: &str =
 /// The reason not to rank groups of items by official scores.
 const OF_A_GROUP: &str = "an official score is of all items, and each leaderboard is of a group of them";
 
+/// The reason not to rank first attempts by official scores of a card that looks at more than their mean.
+const OF_FIRST_ATTEMPTS: &str =
+    "an official score of this scorecard is of all attempts, and here the first of each task counts alone";
+
 /// The parts of a question that leave it without official scores.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked {
@@ -31,6 +35,8 @@ pub struct Asked {
     pub is_grouped: bool,
     /// True if outcomes are treated otherwise than by the scorecard.
     pub has_other_outcomes: bool,
+    /// True if only first attempts count, and the scorecard looks at more than their mean.
+    pub is_of_firsts: bool,
 }
 
 impl Asked {
@@ -40,6 +46,7 @@ impl Asked {
             Self { is_selection: true, .. } => Some(OF_A_PART),
             Self { is_grouped: true, .. } => Some(OF_A_GROUP),
             Self { has_other_outcomes: true, .. } => Some(OF_OTHER_OUTCOMES),
+            Self { is_of_firsts: true, .. } => Some(OF_FIRST_ATTEMPTS),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@ use crate::args::{Cli, CompareArgs};
 use crate::gate;
 use crate::load::load;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
+use karat::ask::Attempts;
 use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};
 use karat::document::figure::history;
@@ -41,7 +42,8 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     } else {
         Inputs::new(&args.files)?
     };
-    let source = Source::new(&args.ask.items, None);
+    let kept = Attempts::kept(args.ask.attempts);
+    let source = Source { kept: &kept, ..Source::new(&args.ask.items, None) };
     let rows = load(source, args.ask.card.as_deref(), &inputs, args.form.no_progress, cli)?;
     let asked = match are_sides {
         true => of_sides(&rows, first, second)?,

@@ -52,6 +52,7 @@ mod streams;
 mod stress;
 mod tasks;
 mod timestamps;
+mod tries;
 mod tune;
 mod uncertainty;
 mod verify;

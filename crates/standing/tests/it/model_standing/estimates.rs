@@ -7,7 +7,7 @@ use karat_stats::estimate::interval;
 use karat_stats::proportion::Proportion;
 use karat_stats::ranks::ranks;
 use karat_stats::table::{Observation, TaskTable, key};
-use karat_stats::trials::{Estimator, Trials, expected_best_of_k, over_tasks};
+use karat_stats::trials::{Trials, expected_best_of_k};
 use karat_stats::verdicts::Verdicts;
 use karat_stats::{Interval, StatisticsError};
 use serde_json::{Value, json};
@@ -34,21 +34,6 @@ pub fn trials(given: &Value) -> Value {
     let trials = Trials { passed: count(&given["passed"]), trials: count(&given["trials"]) };
     let k = count(&given["k"]);
     json!([trials.pass_at_k(k), trials.pass_hat_k(k)])
-}
-
-pub fn over(given: &Value) -> Value {
-    let task = |it: &Value| Trials { passed: count(&it[0]), trials: count(&it[1]) };
-    let tasks: Vec<Trials> = given["tasks"].as_array().unwrap().iter().map(task).collect();
-    let mean = |estimator| match over_tasks(&tasks, count(&given["k"]), estimator) {
-        Ok(all) => json!({
-            "mean": all.mean,
-            "tasks": all.tasks,
-            "tasks_with_too_few_trials": all.tasks_with_too_few_trials,
-            "trials": all.trials,
-        }),
-        Err(error) => refused(&error),
-    };
-    json!([mean(Estimator::PassAtK), mean(Estimator::PassHatK)])
 }
 
 pub fn best_of_k(given: &Value) -> Value {

@@ -42,7 +42,6 @@ fn answer(name: &str, given: &Value) -> (Value, f64) {
         "bradley_terry" => (ratings::bradley_terry(given), 1e-10),
         "arena" => (ratings::arena(given), 1e-12),
         "trials" => (estimates::trials(given), 1e-13),
-        "over_tasks" => (estimates::over(given), 1e-13),
         "best_of_k" => (estimates::best_of_k(given), 1e-11),
         "attempts" => exact(estimates::attempts(given)),
         "intervals" => (estimates::intervals(given), 1e-11),
