@@ -214,20 +214,21 @@ def compare(tasks, level, margin):
 
 def board(tasks, subjects, level):
     """The verdict on each pair, all together, by Holm (1979): the smallest chances first, each against the level over the number
-    of those that are left, up to the first that shows nothing."""
+    of those that are left, up to the first that shows nothing. Pairs whose tasks are too few for that beside the others are left
+    out: Tarone (1990)."""
     if not 0 < level < 1:
         return {"refused": "level"}
-    verdicts, family = {}, []
-    for pair in combinations(range(subjects), 2):
-        differences = shared(tasks, *pair)
-        if Fraction(1, 2 ** len(differences)) > Fraction(1 - level):
-            verdicts[pair] = TOO_FEW
-            continue
-        chance = Turns(differences).chance(0)
+    outside = Fraction(1 - level)
+    found = {pair: shared(tasks, *pair) for pair in combinations(range(subjects), 2)}
+    able = {pair: Fraction(1, 2 ** len(differences)) for pair, differences in found.items()}
+    number = next(k for k in range(1, len(able) + 2) if sum(least <= outside / k for least in able.values()) <= k)
+    family = []
+    for pair in (pair for pair in found if able[pair] <= outside / number):
+        chance = Turns(found[pair]).chance(0)
         family.append((min(chance, 1 - chance), pair, chance))
-        verdicts[pair] = TIED
+    verdicts = dict.fromkeys(found, TOO_FEW) | {pair: TIED for _, pair, _ in family}
     for place, (smaller, pair, chance) in enumerate(sorted(family)):
-        if smaller * 2 > Fraction(1 - level) / (len(family) - place):
+        if smaller * 2 > outside / (len(family) - place):
             break
         verdicts[pair] = FIRST if chance < Fraction(1, 2) else SECOND
     return [verdicts[pair] for pair in sorted(verdicts)]

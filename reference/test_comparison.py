@@ -47,6 +47,10 @@ class Comparison(unittest.TestCase):
         self.assertEqual(board(tasks, 3, 0.95), ["first-ahead", "first-ahead", "not-distinguishable"])
         self.assertEqual(board(tasks, 3, 0.96), ["not-distinguishable"] * 3)
 
+    def test_pairs_that_can_show_nothing_beside_the_others_are_left_out(self):
+        tasks = {str(at): [[BILLION], [0], [0] if at < 5 else []] for at in range(6)}
+        self.assertEqual(board(tasks, 3, 0.95), ["first-ahead", "too-few-shared-tasks", "too-few-shared-tasks"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -45,7 +45,7 @@ karat_core::words! {
 }
 
 karat_core::words! {
-    /// The score that an interval is of, or the reason why there is none.
+    /// The score that an interval is of, or the reason why it is missing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum IntervalOf {
         /// The official score.
@@ -54,7 +54,7 @@ karat_core::words! {
         Candidate = "candidate",
         /// None: one task does not show how far tasks lie apart.
         FewTasks = "few-tasks",
-        /// None: the newest values are no mean over tasks.
+        /// None: the newest values are not a mean over tasks.
         NewestValues = "newest-values",
     }
 }
@@ -65,7 +65,7 @@ impl IntervalOf {
         match self {
             Self::Official | Self::Candidate => None,
             Self::FewTasks => Some("one task does not show how far tasks lie apart"),
-            Self::NewestValues => Some("the newest values are no mean over tasks"),
+            Self::NewestValues => Some("the newest values are not a mean over tasks"),
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Standing {
     pub score: Option<MomentScore>,
     /// The interval of the score; null for newest values, and with fewer than two tasks.
     pub interval: Option<StandingInterval>,
-    /// The score that the interval is of, or why there is none; null without a score.
+    /// The score that the interval is of, or why it is missing; null without a score.
     #[serde(default)]
     pub interval_of: Option<IntervalOf>,
     /// The score in points before and after the gate.

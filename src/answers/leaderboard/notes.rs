@@ -75,7 +75,7 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
     let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
     for (of, text) in [
         (IntervalOf::Candidate, "intervals of the candidate score, as reviews decide what is official"),
-        (IntervalOf::NewestValues, "no interval, as the newest values are no mean over tasks"),
+        (IntervalOf::NewestValues, "no interval, as the newest values are not a mean over tasks"),
     ] {
         let is_of =
             |row: &&LeaderboardRow| row.official.as_ref().is_some_and(|it| it.interval_of == Some(of));

@@ -59,7 +59,7 @@ impl Asked {
 pub struct Official {
     /// The official score in points of the scale.
     pub points: f64,
-    /// The score that the interval is of, or why there is none; null in a census.
+    /// The score that the interval is of, or why it is missing; null in a census.
     #[serde(default)]
     pub interval_of: Option<IntervalOf>,
     /// The levels from the mean of the runs to the official score, in order. A step that changes nothing is left out.

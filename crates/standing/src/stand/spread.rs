@@ -70,7 +70,7 @@ pub struct Spread {
     pub(super) score: Ratio,
     pub(super) scale: Scale,
     pub(super) gated: Gated,
-    /// True if reviews decide what is official, so that the interval is that of the score of the moment, in whole points: the
+    /// True if reviews decide what is official, so that the interval belongs to the score of the moment, in whole points: the
     /// official one follows from the order of events as well.
     pub is_candidate: bool,
 }

@@ -467,7 +467,7 @@ proptest! {
         prop_assert_eq!(found.counts.in_window, rows.len() as u64);
         let timeless: Vec<Item<'_>> = items.iter().map(|item| Item { time_seconds: None, ..item.clone() }).collect();
         prop_assert_eq!(only(&card, &timeless, &[], 100).score, found.score);
-        // The interval is that of the means of the tasks, each once.
+        // The interval follows from the means of the tasks, each once.
         let of_task = |task: usize| {
             let own: Vec<i64> = rows.iter().filter(|row| row.0 == task).map(|row| row.1).collect();
             (!own.is_empty()).then(|| (own.iter().sum::<i64>() as f64 * 1e6 / own.len() as f64, 1.0))

@@ -1,4 +1,4 @@
-//! The interval of a score is that of the number that is shown, under every card.
+//! The interval of a score belongs to the number that is shown, under every card.
 
 use super::*;
 
