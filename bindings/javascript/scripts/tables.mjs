@@ -124,8 +124,15 @@ function literal(value, indent = "") {
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   const parts = isList ? value.map((part) => literal(part, inner)) : Object.entries(value).map(([key, part]) => `${name(key)}: ${literal(part, inner)}`);
   const line = isList ? `[${parts.join(", ")}]` : `{ ${parts.join(", ")} }`;
-  if (!line.includes("\n") && line.length + indent.length <= 130) return line;
-  return `${open}\n${parts.map((part) => `${inner}${part},\n`).join("")}${indent}${close}`;
+  if (!line.includes("\n") && line.length + indent.length <= 150) return line;
+  // Numbers fill lines, anything else has one of its own.
+  const isFilled = Object.values(value).every((part) => typeof part === "number");
+  const lines = [];
+  for (const part of parts) {
+    if (isFilled && lines.length > 0 && lines.at(-1).length + part.length < 120) lines.push(`${lines.pop()}, ${part}`);
+    else lines.push(part);
+  }
+  return `${open}\n${lines.map((line) => `${inner}${line},\n`).join("")}${indent}${close}`;
 }
 
 function fromProgram(program) {

@@ -1,7 +1,8 @@
 /** Matches at challenges: the arena's document, under its names. Without waiting, over tables of the scorecard `arena`. */
 
 import { problem, type Problem } from "./error.js";
-import { BILLION, MILLION, check, decimal, demand, plain, refuse, round, shown, type Range } from "./number.js";
+import { check, demand, refuse, shown, taking, type Range } from "./given.js";
+import { BILLION, MILLION, decimal, plain, round } from "./number.js";
 import { ARENA } from "./tables.js";
 
 /** A dimension of a challenge. */
@@ -48,11 +49,10 @@ const COLORS = ["emerald", "sky", "gold", "purple", "coral"];
  * @param overrides - other texts and colors; of dimensions that are not picked they are ignored
  * @throws {KaratError} `invalid_value` with everything that is wrong. The platform's own helper checks none of it.
  */
-export function dims(
+export const dims = taking("weights, overrides", function (
   weights: Readonly<Record<string, number>>,
   overrides: Readonly<Record<string, Partial<DimensionInfo>>> | null = null,
 ): ScoringDimension[] {
-  if (typeof weights !== "object" || weights === null) refuse([problem("$", shown(weights), "an object of weights")]);
   const picked = Object.entries(weights).map(([key, weight]) => {
     const known = PALETTE.get(key);
     const other = Object.hasOwn(overrides ?? {}, key) ? overrides?.[key] : undefined;
@@ -66,13 +66,15 @@ export function dims(
   });
   refuse(faults(picked));
   return picked;
-}
+});
 
 /**
  * Returns everything that forbids the dimensions of a challenge; nothing if they are allowed. Keys of one's own are, of 1 to 30 letters
  * a to z and `_`; labels have up to 40, descriptions up to 200 UTF-16 code units. Weights are added exactly, as decimals.
  */
-export function validateDimensions(dimensions: readonly ScoringDimension[]): Problem[] {
+export const validateDimensions = taking("dimensions", allowed);
+
+function allowed(dimensions: readonly ScoringDimension[]): Problem[] {
   const counted = dimensions.filter(({ key }) => !EXTRA.has(key)).length;
   const { min, max } = ARENA.pick;
   const isAllowed = counted >= min && counted <= max;
@@ -147,16 +149,20 @@ export interface MatchScore {
  * Weighs the scores of the dimensions ("How Scoring Works"), in decimals: scores to a millionth of a point, weights to a millionth.
  *
  * @param dimensions - as `dims` gives them
- * @param scores - points of each dimension, 0 to 1000; one without a score has 0, and scores that are not weighed do not count
+ * @param scores - points of each dimension, 0 to 1000; one without a score has 0, and scores that are not weighed do not count, unless the
+ * name is one of a dimension without a score, misspelt
  * @throws {KaratError} `invalid_value` if dimensions are not allowed or scores out of range
  */
-export function scoreBreakdown(
+export const scoreBreakdown = taking("dimensions, scores", function (
   dimensions: readonly ScoringDimension[],
   scores: Readonly<Record<string, number | null>>,
 ): MatchScore {
-  const problems = validateDimensions(dimensions);
+  const problems = allowed(dimensions);
   for (const [key, score] of Object.entries(scores)) {
     if (score !== null) check(problems, `$.scores.${key}`, score, 0, MAX_SCORE);
+    // The dimension that is meant would have 0.
+    const meant = dimensions.find((dimension) => !Object.hasOwn(scores, dimension.key) && isSlip(key, dimension.key));
+    if (meant !== undefined && !PALETTE.has(key)) problems.push(problem(`$.scores.${key}`, shown(key), "a dimension", `did you mean \`${meant.key}\`?`));
   }
   refuse(problems);
   let sum = 0;
@@ -169,6 +175,14 @@ export function scoreBreakdown(
     return [key, { score: reading / MILLION, weight: share / MILLION, weighted: (reading * share) / 1e12 }];
   });
   return { score: Math.floor(Math.min(sum, 1e15) / 1e12), score_breakdown: Object.fromEntries(parts) };
+});
+
+/** Tells a slip: a letter too many, missing or wrong, or two that changed places. */
+function isSlip(found: string, meant: string): boolean {
+  let [start, end] = [0, 0];
+  while (start < found.length && found[start] === meant[start]) start += 1;
+  while (end < Math.min(found.length, meant.length) - start && found.at(-1 - end) === meant.at(-1 - end)) end += 1;
+  return meant.length > 3 && Math.max(found.length, meant.length) - start - end <= 2;
 }
 
 /**
@@ -177,7 +191,7 @@ export function scoreBreakdown(
  *
  * @throws {KaratError} `invalid_value` if values are not finite or below 0: all of them
  */
-export function finalizeBreakdown<B extends Readonly<Record<string, number>>>(
+export const finalizeBreakdown = taking("breakdown, maxScore", function <B extends Readonly<Record<string, number>>>(
   breakdown: B,
   maxScore: number = MAX_SCORE,
 ): { [K in keyof B]: number } & { total: number } {
@@ -187,7 +201,7 @@ export function finalizeBreakdown<B extends Readonly<Record<string, number>>>(
   const sum = parts.reduce((sum, [, value]) => sum + value, 0);
   const total = Math.min(Object.hasOwn(breakdown, "total") ? (breakdown["total"] as number) : sum, maxScore);
   return { ...Object.fromEntries(parts), total } as { [K in keyof B]: number } & { total: number };
-}
+});
 
 /** A match that moves a rating ("Impact on Elo"). */
 export interface EloMatch {
@@ -229,7 +243,7 @@ const BONUS_TENTHS = { unverified: 10, verified: 11, benchmarkGrade: 12 };
  *
  * @throws {KaratError} `invalid_value` if ratings are not whole points within a million, or counts are not whole
  */
-export function eloUpdate(match: EloMatch): EloChange {
+export const eloUpdate = taking("match", function (match: EloMatch): EloChange {
   const { rating, opponent, result, matchCount, verified = false, memoryless = false, attemptNumber = 1 } = match;
   const problems: Problem[] = [];
   check(problems, "rating", rating, -MILLION, MILLION, true);
@@ -248,4 +262,4 @@ export function eloUpdate(match: EloMatch): EloChange {
   // In tenths, so that 5 times 1.1 is a half and not a little more or less.
   const bonus = gain > 0 ? Math.floor((gain * BONUS_TENTHS[grade] + 5) / 10) - gain : 0;
   return { newRating: rating + gain + bonus, change: gain + bonus, bonus, expected };
-}
+});

@@ -4,7 +4,7 @@
  */
 
 import { KaratError, problem } from "./error.js";
-import { shown } from "./number.js";
+import { known, shown } from "./given.js";
 
 /** The settings of a cache; those that are left out are the document's. */
 export interface VectorCacheOptions {
@@ -26,6 +26,8 @@ interface Entry {
 }
 
 const DIMENSIONS_MAX = 65_536;
+/** The members of `VectorCacheOptions`. */
+export const CACHE_OPTIONS = ["maxElements", "dimensions", "ttlMs"] as const;
 
 /**
  * A first-in-first-out cache of vectors with a time to live.
@@ -42,7 +44,8 @@ export class VectorCache {
   #first = 0;
 
   /** @throws {KaratError} `invalid_value` if settings are outside their ranges: all of them */
-  constructor({ maxElements = 1000, dimensions = 384, ttlMs = 3_600_000 }: VectorCacheOptions = {}) {
+  constructor(options: VectorCacheOptions = {}) {
+    const { maxElements = 1000, dimensions = 384, ttlMs = 3_600_000 } = known(options, CACHE_OPTIONS);
     const whole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least;
     const problems = [
       ...(whole(maxElements, 0) ? [] : [problem("maxElements", shown(maxElements), "a whole number, 0 or more")]),
@@ -110,11 +113,12 @@ export class VectorCache {
     if (typeof given === "string" || found !== this.dimensions) {
       const got = typeof given === "string" ? "a text" : typeof found === "number" ? found : "no vector";
       throw new KaratError("invalid_value", `Expected ${this.dimensions} dimensions, got ${got}`, {
-        hint: "vectors of one cache come from one embedder",
+        problems: [problem("$", `${got} dimensions`, `${this.dimensions}, as all vectors of one cache have`)],
       });
     }
-    const vector = new Float32Array(this.dimensions);
-    for (let at = 0; at < vector.length; at += 1) {
+    // Zeros up to a multiple of eight add nothing to a sum.
+    const vector = new Float32Array(Math.ceil(this.dimensions / 8) * 8);
+    for (let at = 0; at < this.dimensions; at += 1) {
       const number: unknown = given[at];
       vector[at] = typeof number === "number" ? number : NaN;
       if (!Number.isFinite(vector[at])) {
@@ -147,14 +151,11 @@ export class VectorCache {
 
 /**
  * Computes a dot product in doubles, in which a product of two 32-bit floats is exact. Eight sums run side by side, each over every eighth
- * place, then halves are added to halves: the order is part of the definition, as it decides the last bits.
+ * place, then halves are added to halves: the order is part of the definition, as it decides the last bits. Lengths are multiples of eight.
  */
 function dot(a: Float32Array, b: Float32Array): number {
   let [s0, s1, s2, s3, s4, s5, s6, s7] = [0, 0, 0, 0, 0, 0, 0, 0];
-  const length = a.length;
-  const whole = length - (length % 8);
-  let at = 0;
-  for (; at < whole; at += 8) {
+  for (let at = 0; at < a.length; at += 8) {
     s0 += a[at]! * b[at]!;
     s1 += a[at + 1]! * b[at + 1]!;
     s2 += a[at + 2]! * b[at + 2]!;
@@ -164,13 +165,6 @@ function dot(a: Float32Array, b: Float32Array): number {
     s6 += a[at + 6]! * b[at + 6]!;
     s7 += a[at + 7]! * b[at + 7]!;
   }
-  if (at < length) s0 += a[at]! * b[at]!;
-  if (at + 1 < length) s1 += a[at + 1]! * b[at + 1]!;
-  if (at + 2 < length) s2 += a[at + 2]! * b[at + 2]!;
-  if (at + 3 < length) s3 += a[at + 3]! * b[at + 3]!;
-  if (at + 4 < length) s4 += a[at + 4]! * b[at + 4]!;
-  if (at + 5 < length) s5 += a[at + 5]! * b[at + 5]!;
-  if (at + 6 < length) s6 += a[at + 6]! * b[at + 6]!;
   return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7));
 }
 

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Scorecards, items and questions about many items. */
 
-import type { VectorCacheOptions } from "./cache.js";
-import { KaratError } from "./error.js";
-import { answersModule, engineModule, type Module } from "./module.js";
+import { CACHE_OPTIONS, type VectorCacheOptions } from "./cache.js";
+import { KaratError, problem } from "./error.js";
+import { cardOf, known, refuse, refusePath, shown } from "./given.js";
+import { Module, answersModule, engineModule } from "./module.js";
 import { toJson } from "./walk.js";
 
 /** An item of evidence: an object, or the text of one as JSON. */
@@ -103,6 +104,7 @@ export class Engine {
   #isDisposed = false;
 
   private constructor(module: Module, opening: string, moment: string) {
+    if (!(module instanceof Module)) refuse([problem("$", "`new Engine`", "`await Engine.load(card)`")]);
     [this.#module, this.#opening, this.#moment] = [module, opening, moment];
     this.#open();
   }
@@ -123,17 +125,17 @@ export class Engine {
   }
 
   static async #of(card: string, options: EngineOptions, observes: boolean): Promise<Engine> {
-    const module = await engineModule.load();
-    const { maxElements = 1000, dimensions = 384, ttlMs = 3_600_000 } = options.cache ?? {};
+    known(options, ["asOf", "subjectField", "taskField", "cache"]);
+    const { maxElements = 1000, dimensions = 384, ttlMs = 3_600_000 } = known(options.cache ?? {}, CACHE_OPTIONS, "options.cache");
     const ttl_milliseconds = ttlMs === Infinity ? null : ttlMs;
     const opening = toJson({
-      card,
+      card: cardOf(card, "card"),
       observes,
       subject_field: options.subjectField ?? null,
       task_field: options.taskField ?? null,
       cache: options.cache === undefined ? null : { capacity: maxElements, dimension: dimensions, ttl_milliseconds },
     });
-    return new Engine(module, opening, moment(options.asOf ?? null));
+    return new Engine(await engineModule.load(), opening, moment(options.asOf ?? null));
   }
 
   #open(): void {
@@ -189,10 +191,7 @@ export class Engine {
     const name = new TextEncoder().encode(model);
     const numbers = Float32Array.from(vector ?? []);
     const bad = numbers.findIndex((number) => !Number.isFinite(number));
-    if (bad >= 0 || numbers.length === 0) {
-      const found = bad >= 0 ? `\`${String(vector[bad])}\`` : "nothing";
-      throw new KaratError("invalid_value", `the vector has ${found}, expected finite numbers`, { path: `$[${Math.max(bad, 0)}]` });
-    }
+    if (bad >= 0 || numbers.length === 0) refuse([problem(`$[${Math.max(bad, 0)}]`, shown(vector?.[bad]), "a vector of finite numbers")]);
     const input = new Uint8Array(name.length + numbers.byteLength);
     input.set(name);
     const view = new DataView(input.buffer, name.length);
@@ -226,7 +225,7 @@ export class Engine {
 
 function moment(at: string | Date | null): string {
   if (at instanceof Date) {
-    if (Number.isNaN(at.getTime())) throw new KaratError("invalid_value", "the moment is an invalid `Date`");
+    if (Number.isNaN(at.getTime())) refuse([problem("$", "an invalid `Date`", "a moment")]);
     return at.toISOString();
   }
   return at ?? "";
@@ -324,33 +323,35 @@ export interface RateSettings {
 export interface Answer {
   readonly schema: string;
   // The guide on outputs lists the members, which are many.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly [member: string]: any;
 }
 
 /** Ranks subjects, with intervals and ties. */
-export function leaderboard(items: Items, settings: LeaderboardSettings): Promise<Answer> {
+export function leaderboard(items: Items, settings: LeaderboardSettings = {}): Promise<Answer> {
   return ask("leaderboard", items, {}, settings);
 }
 
 /** Compares two subjects, or the subjects of two files, on the tasks that both have. */
 export function compare(items: Items, settings: CompareSettings): Promise<Answer> {
-  return ask("compare", items, {}, settings);
+  return ask("compare", items, {}, settings, ["first", "second"]);
 }
 
 /** Judges a run, beside a baseline if one is given. `status` is 0 if it passes. */
 export function gate(run: Items, settings: GateSettings, baseline: Items = {}): Promise<Answer> {
-  return ask("gate", run, baseline, settings);
+  return ask("gate", run, baseline, settings, ["card", "gate"]);
 }
 
 /** Rates competitors from their matches. */
 export function rate(matches: Items, settings: RateSettings): Promise<Answer> {
-  return ask("rate", matches, {}, settings);
+  return ask("rate", matches, {}, settings, ["system"]);
 }
 
-async function ask(question: string, items: Items, baseline: Items, settings: object): Promise<Answer> {
-  const { card, ...others } = settings as { card?: string };
-  const isText = card?.includes("\n") ?? false;
+async function ask(question: string, items: Items, baseline: Items, settings: object, needed: readonly string[] = []): Promise<Answer> {
+  const all = (settings ?? {}) as Readonly<Record<string, unknown>> & { card?: string };
+  const lacking = needed.filter((name) => (all[name] ?? null) === null);
+  refuse(lacking.map((name) => problem(`settings.${name}`, "nothing", `the setting that \`${question}\` needs`)));
+  const { card, ...others } = all;
+  const isText = (card ?? null) !== null && cardOf(card, "settings.card").includes("\n");
   const asked = toJson({
     question,
     files: files(items, "items"),
@@ -364,10 +365,18 @@ async function ask(question: string, items: Items, baseline: Items, settings: ob
 }
 
 function files(items: Items, name: string): { name: string; text: string }[] {
-  if (typeof items === "string") return [{ name: `${name}.jsonl`, text: items }];
+  if (typeof items === "string") {
+    refusePath(name, items);
+    if (/^\s*[^\s{[]/.test(items)) refuse([problem(name, shown(items), "a JSON object in each line", 'of another format say which: { "runs.csv": text }')]);
+    return [{ name: `${name}.jsonl`, text: items }];
+  }
   if (Array.isArray(items)) {
     const line = (item: object, at: number): string => toJson(item, `$[${at}]`);
     return [{ name: `${name}.jsonl`, text: (items as readonly object[]).map(line).join("\n") }];
   }
-  return Object.entries(items ?? {}).map(([name, text]) => ({ name, text: text as string }));
+  return Object.entries(items ?? {}).map(([file, text]) => {
+    const [path, hint] = [`${name}[${JSON.stringify(file)}]`, 'give await readFile(path, "utf8"), or items in an array'];
+    if (typeof text !== "string") refuse([problem(path, shown(text), "the text of a file", hint)]);
+    return { name: file, text };
+  });
 }

@@ -46,15 +46,16 @@ export class KaratError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(code: string, message: string, options: KaratErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { problems = [], cause } = options;
+    const path = options.path ?? (problems[0]?.path || undefined);
+    const hint = options.hint ?? options.hints?.[0] ?? problems[0]?.hint;
+    const hints = options.hints ?? (hint === undefined ? [] : [hint]);
+    // What is printed says what to do: problems do that themselves.
+    super([message, ...hints.filter((hint) => !message.includes(hint))].join("\n  "), cause === undefined ? undefined : { cause });
     this.name = "KaratError";
-    this.code = code;
-    this.problems = options.problems ?? [];
-    const path = options.path ?? (this.problems[0]?.path || undefined);
-    const hint = options.hint ?? options.hints?.[0] ?? this.problems[0]?.hint;
+    [this.code, this.problems, this.hints] = [code, problems, hints];
     if (path !== undefined) this.path = path;
     if (hint !== undefined) this.hint = hint;
-    this.hints = options.hints ?? (hint === undefined ? [] : [hint]);
   }
 
   /** Makes the error of values that are wrong: `invalid_value`, with a line for each. */
@@ -70,11 +71,19 @@ export class KaratError extends Error {
     } catch (cause) {
       return new KaratError("internal", `karat gave no account of an error: ${json}`, { cause });
     }
-    const { problems = [], hints = [] } = failure;
+    const { problems = [] } = failure;
+    const hints = (failure.hints ?? []).map(asSetting);
     const place = typeof failure.place === "string" ? `${failure.place}: ` : "";
-    const message = [`${place}${String(failure.message)}`, ...lines(problems)].join("\n  ");
+    const message = [`${place}${asSetting(String(failure.message))}`, ...lines(problems)].join("\n  ");
     return new KaratError(String(failure.code), message, { problems, hints });
   }
+}
+
+/** Says for programs what the engine says for the command line: settings for flags, texts for files. What is to be typed stays. */
+function asSetting(text: string): string {
+  if (text === "for a scorecard of your own give its path") return 'of one of your own give the text: await readFile(path, "utf8")';
+  if (text.includes("karat ")) return text;
+  return text.replace(/(?<![^\s`(])--([a-z]+(?:-[a-z]+)*)/g, (_, flag: string) => flag.replaceAll("-", "_"));
 }
 
 function lines(problems: readonly Problem[]): string[] {

@@ -2,7 +2,7 @@
 
 export * from "./arena.js";
 export * from "./engine.js";
-export * from "./error.js";
+export { KaratError, type KaratErrorOptions, type Problem } from "./error.js";
 export { init, type ModuleSource, type Sources } from "./module.js";
 export * from "./trace.js";
 export * from "./trust.js";

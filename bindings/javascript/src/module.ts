@@ -1,6 +1,7 @@
 /** The WebAssembly modules: where they come from, and how they are called. */
 
 import { KaratError } from "./error.js";
+import { known } from "./given.js";
 
 /** What a module is made from: its bytes, where it lies, a response with it, or the compiled module. */
 export type ModuleSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | URL | string | Response | WebAssembly.Module;
@@ -26,37 +27,39 @@ interface Exports {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const IN_NODE = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node !== undefined;
+
 /** A module that is loaded once, at the first use. */
 export class Loader {
   readonly #file: string;
+  readonly #has: string;
   readonly #beside: () => URL;
   #source: ModuleSource | undefined;
   #module: Promise<Module> | undefined;
 
-  constructor(file: string, beside: () => URL) {
-    [this.#file, this.#beside] = [file, beside];
+  /** `has` is a function that only this module has, and those with more in them. */
+  constructor(file: string, has: string, beside: () => URL) {
+    [this.#file, this.#has, this.#beside] = [file, has, beside];
   }
 
-  /** Sets where the module comes from; one that is loaded already stays. */
+  /** Sets where the module comes from, which is too late if it is loaded. */
   from(source: ModuleSource): void {
+    if (this.#module !== undefined && String(source) !== String(this.#source)) {
+      throw new KaratError("module", `the module \`${this.#file}\` is loaded already`, { hint: "call `init` before anything else" });
+    }
     this.#source = source;
   }
 
   /** Loads the module, if that was not done. One that could not be loaded is tried again the next time. */
   load(): Promise<Module> {
-    this.#module ??= compile(this.#source ?? this.#beside).then(
-      (compiled) => new Module(compiled),
-      (cause: unknown) => {
-        this.#module = undefined;
-        throw new KaratError("module", `the module \`${this.#file}\` cannot be loaded: ${String(cause)}`, {
-          hints: [
-            `serve the file \`karat/${this.#file}\`, and say where it is: init({ ${this.#file.replace(".wasm", "")}: url })`,
-            "a page needs `script-src 'wasm-unsafe-eval'` in its content policy",
-          ],
-          cause,
-        });
-      },
-    );
+    this.#module ??= compile(this.#source ?? this.#beside).then((compiled) => new Module(compiled, this.#has)).catch((cause: unknown) => {
+      this.#module = undefined;
+      const hints = [`${IN_NODE ? "copy" : "serve"} the file \`karat/${this.#file}\`, and say where it is: init({ ${this.#file.replace(".wasm", "")}: url })`];
+      if (!IN_NODE) hints.push("a page needs `script-src 'wasm-unsafe-eval'` in its Content Security Policy");
+      // `fetch failed` says why in its cause.
+      const why = [cause, (cause as Error).cause].filter((error) => error !== undefined).map(String).join(": ");
+      throw new KaratError("module", `the module \`${this.#file}\` cannot be loaded: ${why}`, { hints, cause });
+    });
     return this.#module;
   }
 }
@@ -67,8 +70,7 @@ async function compile(given: ModuleSource | (() => URL)): Promise<WebAssembly.M
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
   if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
   const url = source instanceof URL ? source.href : (source as string);
-  const node = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node;
-  if (node !== undefined && !/^(https?|data|blob):/.test(url)) {
+  if (IN_NODE && !/^(https?|data|blob):/.test(url)) {
     // A name that is put together stays as it is in a bundle for browsers.
     const files: typeof import("node:fs/promises") = await import(/* webpackIgnore: true */ /* @vite-ignore */ ["node:fs", "promises"].join("/"));
     return WebAssembly.compile(new Uint8Array(await files.readFile(url.startsWith("file:") ? new URL(url) : url)));
@@ -89,7 +91,8 @@ export class Module {
   /** How many instances there were: what belongs to an older one is gone. */
   generation = 0;
 
-  constructor(compiled: WebAssembly.Module) {
+  constructor(compiled: WebAssembly.Module, has = "input") {
+    if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === has)) throw new Error("this is another module");
     this.#compiled = compiled;
   }
 
@@ -153,11 +156,11 @@ function write(exports: Exports, input: string | Uint8Array): void {
 
 // Bundlers look for addresses in this form, and copy what is there.
 /** Scores and records. */
-export const engineModule = new Loader("engine.wasm", () => new URL("./engine.wasm", import.meta.url));
+export const engineModule = new Loader("engine.wasm", "open", () => new URL("./engine.wasm", import.meta.url));
 /** The same with answers. */
-export const answersModule = new Loader("answers.wasm", () => new URL("./answers.wasm", import.meta.url));
+export const answersModule = new Loader("answers.wasm", "ask", () => new URL("./answers.wasm", import.meta.url));
 /** Receipts. */
-export const receiptsModule = new Loader("receipts.wasm", () => new URL("./receipts.wasm", import.meta.url));
+export const receiptsModule = new Loader("receipts.wasm", "verify_receipt", () => new URL("./receipts.wasm", import.meta.url));
 
 /**
  * Says where the modules come from, where the package cannot know: in a bundle that moves files, or in a worker. Takes bytes, an
@@ -165,8 +168,7 @@ export const receiptsModule = new Loader("receipts.wasm", () => new URL("./recei
  */
 export function init(sources: Sources): void {
   const loaders = { engine: engineModule, answers: answersModule, receipts: receiptsModule };
-  for (const [name, loader] of Object.entries(loaders)) {
-    const source = sources[name as keyof Sources];
-    if (source !== undefined) loader.from(source);
+  for (const [name, source] of Object.entries(known(sources, ["engine", "answers", "receipts"], "sources"))) {
+    if (source !== undefined) loaders[name as keyof Sources].from(source as ModuleSource);
   }
 }

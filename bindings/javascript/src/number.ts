@@ -1,7 +1,5 @@
 /** The grids on which numbers live, as in the engine: a score has the same bits here and there. */
 
-import { KaratError, problem, type Problem } from "./error.js";
-
 /** Units of a weight, a threshold or points in one. */
 export const MILLION = 1e6;
 /** Units of a reading in one. */
@@ -51,38 +49,4 @@ export function plain(units: bigint): string {
 export function commonUnit(numbers: readonly number[]): number {
   const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
   return numbers.reduce(gcd, 0) || 1;
-}
-
-/** Lists a problem unless `value` is a number from `least` to `most`, and whole if that is asked. */
-export function check(problems: Problem[], path: string, value: unknown, least: number, most: number, isWhole = false): void {
-  const isNumber = typeof value === "number" && value >= least && value <= most && Number.isFinite(value);
-  if (isNumber && (!isWhole || Number.isSafeInteger(value))) return;
-  const what = isWhole ? "a whole number" : "a number";
-  const range = Number.isFinite(most) ? `from ${least} to ${most}` : `of ${least} or more`;
-  problems.push(problem(path, shown(value), `${what} ${range}`));
-}
-
-/** What `check` takes of a value. */
-export type Range = readonly [path: string, value: unknown, least: number, most: number, isWhole?: boolean];
-
-/** Throws unless every value is in its range: `invalid_value`, with all that are not. */
-export function demand(...ranges: readonly Range[]): void {
-  const problems: Problem[] = [];
-  for (const range of ranges) check(problems, ...range);
-  refuse(problems);
-}
-
-/** Throws if there are problems. */
-export function refuse(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw KaratError.invalid(problems);
-}
-
-/** Returns a value as messages show it. */
-export function shown(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "function") return "a function";
-  if (value === undefined) return "nothing";
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return `\`${text.length > 60 ? `${text.slice(0, 60)}…` : text}\``;
 }

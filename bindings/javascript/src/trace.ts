@@ -1,8 +1,9 @@
 /** Reasoning traces: the score of the registry's document, under its names. */
 
 import { Engine, type ScoreRecord } from "./engine.js";
-import { KaratError } from "./error.js";
+import { KaratError, problem } from "./error.js";
 import type { VectorCacheOptions } from "./cache.js";
+import { known, refuse, shown } from "./given.js";
 import type { ReasoningTrace } from "./types.js";
 import { toJson } from "./walk.js";
 
@@ -31,7 +32,8 @@ let last: Promise<unknown> = Promise.resolve();
  * evaluation is refused. Without one it is waited for, as a model is usually loaded for its first text. Time never decides a score
  */
 export function setEmbedder(embed: Embedder | null, options: { model?: string; budgetMs?: number } = {}): void {
-  const { model = "unnamed", budgetMs = Infinity } = options;
+  if (embed !== null && typeof embed !== "function") refuse([problem("embed", shown(embed), "a function of a text that returns its vector, or null")]);
+  const { model = "unnamed", budgetMs = Infinity } = known(options, ["model", "budgetMs"]);
   if (!(budgetMs >= 0)) throw new KaratError("invalid_value", `\`budgetMs\` is ${budgetMs}, expected a number of milliseconds`);
   embedder = embed === null ? null : { embed, model, budgetMs };
 }
@@ -59,7 +61,7 @@ export async function evaluateValue(trace: ReasoningTrace): Promise<number> {
  */
 export async function evaluate(trace: ReasoningTrace, options: { now?: number } = {}): Promise<ScoreRecord> {
   // As it is now, whatever becomes of the object while others are evaluated.
-  const [text, now] = [toJson(trace), options.now ?? Date.now()];
+  const [text, now] = [toJson(trace), known(options, ["now"]).now ?? Date.now()];
   const next = last.then(() => evaluated(text, now));
   last = next.catch(() => undefined);
   return next;

@@ -4,7 +4,8 @@
  */
 
 import { KaratError, problem, type Problem } from "./error.js";
-import { BILLION, MILLION, UNITS, check, commonUnit, decimal, demand, millionths, plain, refuse, round, shown, type Range } from "./number.js";
+import { check, demand, known, refuse, shown, taking, type Range } from "./given.js";
+import { BILLION, MILLION, UNITS, commonUnit, decimal, millionths, plain, round } from "./number.js";
 import { TRUST } from "./tables.js";
 
 /** One of the sixteen dimensions. */
@@ -29,15 +30,14 @@ export const DIMENSION_DESCRIPTIONS: Readonly<Record<TrustDimension, string>> = 
  *
  * @throws {KaratError} `weights`, with the document's message; `invalid_value` if weights are not numbers of 0 or more
  */
-export function assertWeights(weights: Readonly<Record<string, number>>): void {
+export const assertWeights = taking("weights", function (weights: Readonly<Record<string, number>>): void {
   demand(...Object.entries(weights).map(([key, weight]): Range => [`$.${key}`, weight, 0, Infinity]));
   const sum = sumOf(weights);
   if (!isNearOne(sum, TRUST.tolerance)) {
-    throw new KaratError("weights", `Score weights must sum to 1.0, got ${Number(plain(sum)).toFixed(4)}`, {
-      hint: `exactly they sum to ${plain(sum)}`,
-    });
+    const problems = [problem("$", `weights that sum to ${plain(sum)}`, "a sum of 1")];
+    throw new KaratError("weights", `Score weights must sum to 1.0, got ${Number(plain(sum)).toFixed(4)}`, { problems });
   }
-}
+});
 
 // Fires once at load: weights that do not sum to 1 must not score anything.
 assertWeights(DIMENSION_WEIGHTS);
@@ -49,7 +49,7 @@ assertWeights(DIMENSION_WEIGHTS);
  * @param override - some weights, or null for none
  * @param warn - where the warning goes
  */
-export function mergeWeights(
+export const mergeWeights = taking("override, warn", function (
   override: Readonly<Partial<Record<TrustDimension, number>>> | null,
   warn: (message: string) => void = (message) => console.warn(message),
 ): DimensionWeights {
@@ -59,7 +59,7 @@ export function mergeWeights(
   if (reason === null) return Object.freeze(merged) as DimensionWeights;
   warn(`[scoring] Adaptive weights override rejected: ${reason}`);
   return DIMENSION_WEIGHTS;
-}
+});
 
 function whyNot(override: Readonly<Record<string, number>>, merged: Readonly<Record<string, number>>): string | null {
   for (const [key, weight] of Object.entries(override)) {
@@ -145,7 +145,8 @@ const LOST_PER_PERIOD = TRUST.decay.points_per_period * millionths(TRUST.decay.p
  *
  * @throws {KaratError} `invalid_value` with everything that is wrong with the evidence; `weights` if weights do not sum to 1
  */
-export function compositeScore(evidence: TrustEvidence, options: TrustOptions = {}): TrustScore {
+export const compositeScore = taking("evidence, options", function (evidence: TrustEvidence, options: TrustOptions = {}): TrustScore {
+  known(options, ["weights", "elapsedSeconds"]);
   const weights = { ...DIMENSION_WEIGHTS, ...(options.weights ?? EFFECTIVE_DIMENSION_WEIGHTS) };
   if (options.weights !== undefined) assertWeights(weights);
   const { readings, applies } = measured(evidence, options.elapsedSeconds ?? NaN);
@@ -177,7 +178,7 @@ export function compositeScore(evidence: TrustEvidence, options: TrustOptions = 
     gates: gate.gates,
     readings: Object.fromEntries([...readings].map(([key, reading]) => [key, reading / BILLION])),
   };
-}
+});
 
 /** Returns readings in billionths after decay, and the dimensions that apply. */
 function measured(evidence: TrustEvidence, elapsed: number): { readings: Map<TrustDimension, number>; applies: Set<string> } {
@@ -278,12 +279,13 @@ export interface Gated {
  * @param score - 0 to 1000
  * @param security - the dimension after decay, 0 to 1; null if it was not measured
  */
-export function applySecurityGate(score: number, security: number | null, options: { criticalIncidentOpen?: boolean } = {}): Gated {
+export const applySecurityGate = taking("score, security, options", function (score: number, security: number | null, options: { criticalIncidentOpen?: boolean } = {}): Gated {
+  known(options, ["criticalIncidentOpen"]);
   demand(["score", score, 0, TRUST.max], ["security", security ?? 0, 0, 1]);
   const gate = gateOf((security ?? null) === null ? undefined : round((security as number) * BILLION), options.criticalIncidentOpen ?? false);
   const highest = gate.open === TIERS.length ? null : (TIERS[gate.open - 1] ?? "none");
   return { score: Math.min(score, gate.cap), highest_tier: highest, gates: gate.gates };
-}
+});
 
 /** What each gate does: its cap in points, and how many tiers it leaves open. In the order of the scorecard. */
 const GATES: readonly { name: Gate; cap: number; open: number }[] = (() => {
@@ -334,7 +336,7 @@ export interface Certification {
  *
  * @param facts - the score after the gate, coverage and dimensions after decay, and the gates that hold
  */
-export function certificationTier(facts: {
+export const certificationTier = taking("facts", function (facts: {
   score: number | null;
   coverage: number;
   readings: Readonly<Partial<Record<TrustDimension, number>>>;
@@ -344,7 +346,7 @@ export function certificationTier(facts: {
   demand(["score", facts.score ?? 0, 0, TRUST.max], ["coverage", facts.coverage, 0, 1], ...ranges);
   const readings = new Map(Object.entries(facts.readings).map(([key, reading]) => [key, round(reading * BILLION)]));
   return tierOf(facts.score ?? null, round(facts.coverage * BILLION), readings, facts.gates ?? []);
-}
+});
 
 /** `coverage` and `readings` are in billionths. */
 function tierOf(score: number | null, coverage: number, readings: ReadonlyMap<string, number>, gates: readonly Gate[]): Certification {
@@ -384,7 +386,7 @@ export interface JuryScore {
  *
  * @param scores - points of each judge, 0 to 100
  */
-export function juryScore(scores: readonly number[]): JuryScore {
+export const juryScore = taking("scores", function (scores: readonly number[]): JuryScore {
   const problems: Problem[] = [];
   for (const [at, score] of scores.entries()) check(problems, `$[${at}]`, score, 0, 100);
   refuse(problems);
@@ -400,7 +402,7 @@ export function juryScore(scores: readonly number[]): JuryScore {
     kept: points(trim, sorted.length - trim),
     trimmed_high: points(sorted.length - trim, sorted.length),
   };
-}
+});
 
 /** A change from one score to the next. */
 export interface Swing {

@@ -23,19 +23,12 @@ export interface ScoringWeights {
   outcomeConfidence: number;
 }
 
-function profile(weights: (typeof TRACE.weights)[TaskDomain]): Readonly<ScoringWeights> {
-  const { complexity, novelty, tool_diversity: toolDiversity, outcome_confidence: outcomeConfidence } = weights;
-  return { complexity, novelty, toolDiversity, outcomeConfidence };
-}
-
 /** The weights of each domain ("Domain-Specific Weight Profiles"). A trace of any other domain is scored with those of `default`. */
-export const DOMAIN_WEIGHTS: Readonly<Record<TaskDomain, Readonly<ScoringWeights>>> = {
-  default: profile(TRACE.weights.default),
-  finance: profile(TRACE.weights.finance),
-  code: profile(TRACE.weights.code),
-  medical: profile(TRACE.weights.medical),
-  customer_service: profile(TRACE.weights.customer_service),
-};
+export const DOMAIN_WEIGHTS = Object.fromEntries(
+  Object.entries(TRACE.weights).map(([domain, { complexity, novelty, tool_diversity: toolDiversity, outcome_confidence: outcomeConfidence }]) => {
+    return [domain, { complexity, novelty, toolDiversity, outcomeConfidence }];
+  }),
+) as unknown as Readonly<Record<TaskDomain, Readonly<ScoringWeights>>>;
 
 /** One step of a trace. */
 export interface ReasoningTraceStep {

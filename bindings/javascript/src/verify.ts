@@ -1,5 +1,7 @@
 /** Receipts and records, checked here: nothing is asked of a server. */
 
+import { ScoreRecord } from "./engine.js";
+import { cardOf, known } from "./given.js";
 import { engineModule, receiptsModule } from "./module.js";
 import { toJson } from "./walk.js";
 
@@ -53,9 +55,10 @@ const HOLDS = {
  * @throws {KaratError} if the module cannot be loaded
  */
 export async function verifyReceipt(receipt: string | object, options: VerifyOptions = {}): Promise<Check[]> {
-  const module = await receiptsModule.load();
+  known(options, ["key"]);
   const encoder = new TextEncoder();
   const [key, text] = [encoder.encode(options.key ?? ""), encoder.encode(toJson(receipt))];
+  const module = await receiptsModule.load();
   const input = new Uint8Array(key.length + text.length);
   input.set(key);
   input.set(text, key.length);
@@ -81,15 +84,15 @@ export async function verifyRecord(
   record: string | object,
   options: RecordOptions & VerifyOptions = {},
 ): Promise<Verification> {
-  const { key, evidence, card } = options;
-  const module = await engineModule.load();
+  const { key, evidence, card } = known(options, ["key", "evidence", "card"]);
   const asked = toJson({
-    text: toJson(record),
+    text: record instanceof ScoreRecord ? record.text : toJson(record),
     name: "",
     key: key ?? null,
     evidence: evidence === undefined ? null : toJson(evidence),
-    card_text: card ?? null,
+    card_text: (card ?? null) === null ? null : cardOf(card, "options.card", "the text of a scorecard"),
   });
+  const module = await engineModule.load();
   if (module.call("verify", asked) !== 1) throw module.error();
   return JSON.parse(module.text()) as Verification;
 }

@@ -6,6 +6,7 @@
  */
 
 import { KaratError, problem, type Problem } from "./error.js";
+import { refusePath } from "./given.js";
 
 /** The most levels of objects and arrays. */
 export const MAX_DEPTH = 128;
@@ -22,7 +23,11 @@ interface Walk {
   readonly containers: object[];
   readonly keys: (string | number)[];
   readonly root: string;
+  readonly problems: Problem[];
 }
+
+/** Where a walk ends: what is wrong with the rest is then more of the same. */
+const PROBLEMS_MAX = 20;
 
 /**
  * Writes a value as JSON. A text or bytes given as the whole value are taken as JSON already.
@@ -31,28 +36,31 @@ interface Walk {
  * cycles, more than 128 levels, lone surrogates, arrays with holes, objects that are not plain, and members that throw.
  *
  * @param root - how paths in errors begin
- * @throws {KaratError} `invalid_value`, with the JSON path of the first such value
+ * @throws {KaratError} `invalid_value`, with the JSON path of every such value, up to twenty
  */
 export function toJson(value: unknown, root = "$"): string {
   if (typeof value === "string") return wellFormed(value, root);
   if (value instanceof Uint8Array) return decoded(value, root);
-  const walk: Walk = { containers: [], keys: [], root };
+  const walk: Walk = { containers: [], keys: [], root, problems: [] };
   try {
-    return write(value, walk);
+    const json = write(value, walk);
+    if (walk.problems.length === 0) return json;
   } catch (error) {
-    if (error instanceof Refusal) throw KaratError.invalid([error.problem]);
+    if (error !== walk) {
     // A getter or a proxy threw: where the walk stands is where it was.
-    const found = `a member that throws when it is read: ${String(error)}`;
-    throw KaratError.invalid([problem(pathOf(walk), found, "a value", "give a plain object with the values themselves")], error);
+      const found = `a member that throws when it is read: ${String(error)}`;
+      walk.problems.push(problem(pathOf(walk), found, "a value", "give a plain object with the values themselves"));
+      throw KaratError.invalid(walk.problems, error);
+    }
   }
+  throw KaratError.invalid(walk.problems);
 }
 
-class Refusal {
-  constructor(readonly problem: Problem) {}
-}
-
-function refuse(walk: Walk, found: string, expected: string, hint?: string): never {
-  throw new Refusal(problem(pathOf(walk), found, expected, hint));
+/** Lists a problem, and returns what stands for the value while the walk goes on. */
+function refuse(walk: Walk, found: string, expected: string, hint?: string): string {
+  walk.problems.push(problem(pathOf(walk), found, expected, hint));
+  if (walk.problems.length >= PROBLEMS_MAX) throw walk;
+  return "null";
 }
 
 function write(value: unknown, walk: Walk): string {
@@ -97,13 +105,17 @@ function text(value: string, walk: Walk): string {
 function array(values: readonly unknown[], walk: Walk): string {
   const prototype: unknown = Object.getPrototypeOf(values);
   // Arrays of another realm, as in tests that run in a context of their own, have another prototype with the same members.
-  if (prototype !== Array.prototype && !isForeign(prototype, "copyWithin")) refuse(walk, named(values), "a plain array", "Array.from(value)");
+  if (prototype !== Array.prototype && !isForeign(prototype, "copyWithin")) return refuse(walk, named(values), "a plain array", "Array.from(value)");
   const depth = enter(values, walk);
+  if (depth < 0) return "null";
   let out = "[";
   for (let at = 0; at < values.length; at += 1) {
     walk.keys[depth] = at;
     const value = values[at];
-    if (value === undefined && !(at in values)) refuse(walk, "a hole", "a value in every place of the array", "give null");
+    if (value === undefined && !(at in values)) {
+      refuse(walk, "a hole", "a value in every place of the array", "give null");
+      break;
+    }
     out += at === 0 ? write(value, walk) : `,${write(value, walk)}`;
   }
   leave(depth, walk);
@@ -113,9 +125,10 @@ function array(values: readonly unknown[], walk: Walk): string {
 function object(value: object, walk: Walk): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null && !isForeign(prototype, "isPrototypeOf")) {
-    refuse(walk, named(value), "a plain object", conversion(value));
+    return refuse(walk, named(value), "a plain object", conversion(value));
   }
   const depth = enter(value, walk);
+  if (depth < 0) return "null";
   let [out, separator] = ["", "{"];
   for (const key of Object.keys(value)) {
     walk.keys[depth] = key;
@@ -129,17 +142,16 @@ function object(value: object, walk: Walk): string {
   return separator === "{" ? "{}" : `${out}}`;
 }
 
-/** Goes one level down; returns how deep that is. Also what makes the recursion end. */
+/** Goes one level down; returns how deep that is, or -1 if the walk must not go there, which makes the recursion end. */
 function enter(value: object, walk: Walk): number {
   const depth = walk.containers.length;
   const around = walk.containers.indexOf(value);
   if (around >= 0) {
     const back = pathOf({ ...walk, keys: walk.keys.slice(0, around) });
     refuse(walk, `a cycle back to ${back}`, "a value that ends", "give an id in place of the object");
-  }
-  if (depth >= MAX_DEPTH) refuse(walk, "one more level", `at most ${MAX_DEPTH} levels of objects and arrays`);
-  walk.containers.push(value);
-  return depth;
+  } else if (depth >= MAX_DEPTH) refuse(walk, "one more level", `at most ${MAX_DEPTH} levels of objects and arrays`);
+  else return walk.containers.push(value) - 1;
+  return -1;
 }
 
 function leave(depth: number, { containers, keys }: Walk): void {
@@ -195,6 +207,7 @@ function pathOf({ keys, root }: Walk): string {
 }
 
 function wellFormed(text: string, path: string): string {
+  refusePath(path, text);
   if (text.isWellFormed()) return text;
   // As bytes it would be another text, without a word.
   throw KaratError.invalid([problem(path, "a lone surrogate", "text of whole characters", "`toWellFormed()` replaces it")]);

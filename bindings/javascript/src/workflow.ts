@@ -4,7 +4,8 @@
  */
 
 import { problem, type Problem } from "./error.js";
-import { BILLION, MILLION, UNITS, check, decimal, demand, millionths, refuse, round, roundRatio, shown, type Range } from "./number.js";
+import { check, demand, refuse, shown, taking, type Range } from "./given.js";
+import { BILLION, MILLION, UNITS, decimal, millionths, round, roundRatio } from "./number.js";
 import { WORKFLOW } from "./tables.js";
 
 /** What counts as a retry or a failure of a run, in whole numbers. */
@@ -72,17 +73,17 @@ export function latencyScore(actualSeconds: number, maxLatencySeconds: number, s
 }
 
 /** S_reliability = 1 - (unplanned retries x 0.10 + timeouts x 0.20 + hard failures x 0.50), 0 to 1, to a billionth; without a gate. */
-export function reliabilityScore(mishaps: Mishaps): number {
+export const reliabilityScore = taking("mishaps", function (mishaps: Mishaps): number {
   demand(...counts(mishaps));
   return reliability(mishaps) / BILLION;
-}
+});
 
 /**
  * S = 0.50 S_success + 0.25 S_cost + 0.15 S_latency + 0.10 S_reliability ("Composite Score").
  *
  * @throws {KaratError} `invalid_value` with everything that is wrong. A run that lacks a measurement has no score.
  */
-export function compositeScore(run: WorkflowRun): WorkflowScore {
+export const compositeScore = taking("run", function (run: WorkflowRun): WorkflowScore {
   const amounts = ["actual_tao", "max_budget_tao", "actual_seconds", "max_latency_seconds"] as const;
   demand(
     ["output_quality_score", run.output_quality_score, 0, 1],
@@ -101,7 +102,7 @@ export function compositeScore(run: WorkflowRun): WorkflowScore {
   const sum = (Object.keys(parts) as (keyof typeof parts)[]).reduce((sum, key) => sum + millionths(WEIGHTS[key]) * parts[key], 0);
   const { success: s, cost: c, latency: l, reliability: r } = parts;
   return { score: sum / UNITS, success: s / BILLION, cost: c / BILLION, latency: l / BILLION, reliability: r / BILLION };
-}
+});
 
 /** In billionths, as the others below. */
 function success(quality: number, completed: number, total: number): number {
@@ -192,7 +193,7 @@ export interface Shares {
  * @param cap - above 0, at most 1, at most six decimals
  * @throws {KaratError} `invalid_value` with everything that is out of range
  */
-export function capShares(scores: readonly number[], cap: number = SHARE_CAP): Shares {
+export const capShares = taking("scores, cap", function (scores: readonly number[], cap: number = SHARE_CAP): Shares {
   const problems: Problem[] = [];
   for (const [at, score] of scores.entries()) check(problems, `$[${at}]`, score, 0, 1);
   if (!(cap > 0 && cap <= 1) || decimal(cap) % 1_000_000_000_000n !== 0n) {
@@ -227,7 +228,7 @@ export function capShares(scores: readonly number[], cap: number = SHARE_CAP): S
   const rest = apportion(one - BigInt(held.size) * capUnits, whole.map((units, at) => (held.has(at) ? 0n : units)));
   const shares = rest.map((share, at) => (held.has(at) ? capUnits : share));
   return give(held.size === 0 ? "proportional" : "redistributed", shares, held.size);
-}
+});
 
 /** Shares a total out in proportion to parts: rounded down, and what is left over to the largest remainders. */
 function apportion(total: bigint, parts: readonly bigint[]): bigint[] {

@@ -136,7 +136,7 @@ test("an error of the engine is read with all it says", () => {
   const json = '{"code":"evidence-refused","message":"item is refused","place":"a:1","problems":[{"path":"$.x","detail":"found 2, expected 1"}],"hints":["do it"]}';
   const error = KaratError.of(json);
   assert.deepEqual([error.code, error.path, error.hint, error.hints], ["evidence-refused", "$.x", "do it", ["do it"]]);
-  assert.equal(error.message, "a:1: item is refused\n  $.x: found 2, expected 1");
+  assert.equal(error.message, "a:1: item is refused\n  $.x: found 2, expected 1\n  do it");
   assert.equal(error.problems.length, 1);
   assert.equal(KaratError.of("boom").code, "internal");
 });
