@@ -283,6 +283,7 @@ mod tests {
     #[test]
     fn attempts_that_stop_at_a_result_are_found_and_no_others() {
         type Rule = dyn Fn(&mut Random, usize, usize, bool) -> bool;
+        type Row<'r> = (&'r Rule, Option<StopsAt>, usize, usize, u64, usize);
         let at_success: &Rule = &|_, _, _, passes| !passes;
         let at_failure: &Rule = &|_, _, _, passes| passes;
         let often_at_success: &Rule = &|random, _, _, passes| !passes || random.next_u64() % 10 < 2;
@@ -292,7 +293,7 @@ mod tests {
         let rarely: &Rule = &|random, _, _, _| random.next_u64() % 10 > 0;
         let one_more: &Rule = &|_, task, tried, _| tried < 2 || task == 0;
         // The chance for a thousand that is asked for; of those that do not stop at a result it is the most.
-        let table: [(&Rule, Option<StopsAt>, usize, usize, u64, usize); 10] = [
+        let table: [Row<'_>; 10] = [
             (at_success, Some(StopsAt::Success), 995, 300, 500, 3),
             (at_success, Some(StopsAt::Success), 995, 60, 500, 3),
             (at_success, Some(StopsAt::Success), 995, 60, 500, 2),
