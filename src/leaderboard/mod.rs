@@ -188,6 +188,8 @@ impl Ranking {
             .clone()
             .for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
         let measured = taken.clone().filter(|(row, _)| is_measured(row, settings.by));
+        let single = measured.clone().filter(|(row, _)| row.cases().is_none());
+        let taken_attempts = single.map(|(row, task)| run(row, task, settings.by));
         let runs = measured.map(|(row, task)| run(row, task, settings.by));
         let all = table_of(subjects, runs.clone(), settings.policy)?;
         let is_ranked = |subject: usize| {
@@ -226,7 +228,12 @@ impl Ranking {
             cases,
             attempts: match settings.attempts {
                 Some(wanted) => {
-                    attempts::of(subjects, &ranked.collect::<Vec<_>>(), wanted, &stopping, settings)?
+                    // A mean over cases is no attempt.
+                    let attempts = taken_attempts.filter(|run| is_ranked(run.subject)).collect::<Vec<_>>();
+                    if attempts.is_empty() {
+                        return Err(NO_ATTEMPTS);
+                    }
+                    attempts::of(subjects, &attempts, wanted, &stopping, settings)?
                 }
                 None => Vec::new(),
             },
@@ -343,6 +350,13 @@ pub(crate) fn is_measured(row: &Row, by: By) -> bool {
 pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
     run(row, 0, By::Score).value(policy).map(Score::from_billionths)
 }
+
+/// The error for attempts of which there is none.
+const NO_ATTEMPTS: StatisticsError = StatisticsError::TooFew {
+    what: "attempts (a row with `n` is a mean over cases and no attempt)",
+    found: 0,
+    needed: 1,
+};
 
 /// Returns the error for no item that counts.
 pub(crate) const fn nothing_counts() -> StatisticsError {

@@ -101,7 +101,7 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// The parts of a record that are compared with its evidence, as JSON pointers.
-const PARTS: [(&str, &str); 11] = [
+const PARTS: [(&str, &str); 13] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
@@ -109,6 +109,8 @@ const PARTS: [(&str, &str); 11] = [
     ("task", "/evidence/task"),
     ("outcome", "/evidence/outcome"),
     ("n", "/evidence/n"),
+    ("part", "/evidence/part"),
+    ("run", "/evidence/run"),
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),

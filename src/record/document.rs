@@ -192,6 +192,14 @@ pub struct EvidenceDocument {
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     #[serde(with = "outcome")]
     pub outcome: Option<Outcome>,
+    /// The shard of a run that these cases are; only in the record of an item that says so.
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The repeat over the same cases; only in the record of an item that says so.
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The task, if the item names one.
     pub task: Option<String>,
     /// The time of the run, RFC 3339, if the item says.
@@ -458,8 +466,9 @@ impl RecordDocument {
 
     /// Returns the time, the task, the outcome and the number of cases of the item.
     pub fn context(&self) -> ItemContext<'_> {
-        let EvidenceDocument { task, outcome, n, .. } = &self.evidence;
-        ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome, cases: *n }
+        let EvidenceDocument { task, outcome, n, part, run, .. } = &self.evidence;
+        let [task, part, run] = [task, part, run].map(Option::as_deref);
+        ItemContext { time: self.time(), task, outcome: *outcome, cases: *n, part, run }
     }
 
     /// Returns what the evidence says that can be so and hardly is, which only the evidence shows.

@@ -15,6 +15,7 @@ use super::fields::Fields;
 use super::filter::{Wish, check_filter, value};
 use super::names::{Interned, Names};
 use super::order::{by_id, put};
+use super::parts::{Known, pool};
 use super::problems::Problems;
 use super::{MeasuredValue, More, NO_MORE, NO_TASK, NONE, Origin, Readings, Row, Rows, Tasks};
 use crate::card::CompiledCard;
@@ -206,6 +207,8 @@ impl<'r> Loader<'r> {
         let own = |field: &str| value(record, subject, field);
         let more = More {
             cases: item.context.cases,
+            part: item.context.part.map(str::to_owned),
+            run: item.context.run.map(str::to_owned),
             bounds: record.bounds.filter(|(low, high)| low != high).and_then(|(low, high)| {
                 let max = f64::from(record.card.scale.max);
                 possible(low.to_f64() / max, high.to_f64() / max)
@@ -215,7 +218,7 @@ impl<'r> Loader<'r> {
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
             labels: self.fields.values(self.selection.labels, own, record.card, raw),
             kept: self.fields.values(self.selection.kept, own, record.card, raw),
-            fact: None,
+            ..NO_MORE.clone()
         };
         self.moments.add(record.as_of);
         let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
@@ -285,6 +288,8 @@ impl<'r> Loader<'r> {
         let own = |field: &str| document.value(field);
         let more = More {
             cases: evidence.n,
+            part: evidence.part.clone(),
+            run: evidence.run.clone(),
             bounds: document.bounds.and_then(|it| {
                 let max = f64::from(card.card().scale.max);
                 possible(it.low / max, it.high / max)
@@ -294,7 +299,7 @@ impl<'r> Loader<'r> {
             gates: document.gates.clone(),
             labels: self.fields.values(self.selection.labels, own, card.card(), raw),
             kept: self.fields.values(self.selection.kept, own, card.card(), raw),
-            fact: None,
+            ..NO_MORE.clone()
         };
         let (time, arrived) = arrival.times(document.time());
         let row = Row {
@@ -361,6 +366,12 @@ impl<'r> Loader<'r> {
         let mut order = by_id(&self.rows, &self.names, subjects.len());
         let repeated = self.deduplicate(&mut order, &subjects)?;
         let digest = self.digest(&order, &subjects);
+        let known = Known {
+            names: &self.names,
+            scorers: &self.scorers,
+            subjects: subjects.iter().map(|name| self.own_name(name)).collect(),
+        };
+        pool(&mut self.rows, &mut order, &known)?;
         // What is left of one subject is in order of the ids.
         order.sort_by_key(|at| self.rows.get(*at as usize).map(|row| (row.subject, row.time())));
         put(&mut self.rows, &mut order);
@@ -484,6 +495,12 @@ impl<'r> Loader<'r> {
         all
     }
 
+    /// Returns the name of a subject without that of its file.
+    fn own_name<'n>(&self, name: &'n str) -> &'n str {
+        let of_file = name.split_once(IN_FILE).filter(|_| self.selection.by_file);
+        of_file.map_or(name, |(_, own)| own)
+    }
+
     /// Keeps each item once in `order`, which is by subject and id; returns the number of repeated items.
     fn deduplicate(&self, order: &mut Vec<u32>, subjects: &[String]) -> Result<u64, Error> {
         let (rows, names) = (&self.rows, &self.names);
@@ -496,9 +513,7 @@ impl<'r> Loader<'r> {
             let is_same = (next.subject, next.scorer) == (kept.subject, kept.scorer)
                 && names.id(next) == names.id(kept);
             if is_same && content(next) != content(kept) {
-                let name = subjects.get(kept.subject).map_or("", String::as_str);
-                let of_file = name.split_once(IN_FILE).filter(|_| self.selection.by_file);
-                let subject = clean(of_file.map_or(name, |(_, own)| own));
+                let subject = clean(subjects.get(kept.subject).map_or("", |name| self.own_name(name)));
                 let id = clean(names.id(kept));
                 let mut places = [names.place(kept), names.place(next)];
                 places.sort();
@@ -566,7 +581,7 @@ fn coverage(billionths: i64) -> u32 {
     u32::try_from(billionths.clamp(0, BILLION)).unwrap_or_default()
 }
 
-/// Returns the parts that must be equal if one id is given twice.
+/// Returns the parts that must be equal if one id is given twice. The digest has all of the evidence.
 fn content(row: &Row) -> (Digest, i64, i64, u32, Option<Outcome>, Option<u64>) {
     (row.digest, row.score, row.time, row.task, row.outcome, row.cases())
 }

@@ -10,6 +10,7 @@ pub mod gaps;
 mod load;
 mod names;
 mod order;
+mod parts;
 pub mod problems;
 mod stored;
 
@@ -105,6 +106,13 @@ struct More {
     labels: Vec<Option<String>>,
     kept: Vec<Option<String>>,
     fact: Option<i64>,
+    /// Of a mean over cases, the shard of a run and the repeat that it is.
+    part: Option<String>,
+    run: Option<String>,
+    /// Of a run that was put together, the places of its parts in the order of arrival.
+    alike: Vec<u32>,
+    /// True if those came to a log at different moments.
+    is_spread: bool,
 }
 
 static NO_MORE: More = More {
@@ -116,6 +124,10 @@ static NO_MORE: More = More {
     labels: Vec::new(),
     kept: Vec::new(),
     fact: None,
+    part: None,
+    run: None,
+    alike: Vec::new(),
+    is_spread: false,
 };
 
 fn stated(number: i64) -> Option<i64> {
@@ -134,12 +146,15 @@ impl Readings {
         Self::Several(all.into())
     }
 
-    fn get(&self, at: usize) -> Option<i64> {
-        let values = match self {
+    fn all(&self) -> &[i64] {
+        match self {
             Self::One(value) => std::slice::from_ref(value),
             Self::Several(values) => values,
-        };
-        values.get(at).copied().and_then(stated)
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<i64> {
+        self.all().get(at).copied().and_then(stated)
     }
 }
 
@@ -211,6 +226,11 @@ impl Row {
     /// Returns the value of the kept field with this index in [`Selection::kept`].
     pub fn kept(&self, at: usize) -> Option<&str> {
         self.more().kept.get(at)?.as_deref()
+    }
+
+    /// Returns true if it is a run whose parts came to a log at different moments.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.more().is_spread
     }
 
     /// Returns the place of its fact between the worst and the best of all, in billionths, once one was chosen to rank by.
@@ -319,6 +339,18 @@ impl Rows {
             groups.entry(value).or_default().push(at);
         }
         groups.into_iter().collect()
+    }
+
+    /// Returns the subject and the task of each row over cases.
+    pub fn means_over_cases(&self) -> impl Iterator<Item = (String, String)> {
+        let means = self.rows.iter().filter(|row| row.cases().is_some());
+        means.map(|row| (self.subject_name(row.subject).to_owned(), self.task_name(row).to_owned()))
+    }
+
+    /// Returns the ids of the items that a row stands for: of a run that was put together, those of its parts.
+    pub(crate) fn ids<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = &'r str> {
+        let alike = row.more().alike.iter().map(|at| self.names.id_at(*at as usize));
+        std::iter::once(self.id(row)).chain(alike)
     }
 
     /// Returns the own id of an item.

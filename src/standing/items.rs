@@ -10,6 +10,7 @@ use super::events::Events;
 use super::refused;
 use crate::error::Error;
 use crate::rows::{MeasuredValue, Row, Rows};
+use crate::text::clean;
 
 /// Returns the rows as items, with the runners that events name. Values are put in the order of `card`.
 pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
@@ -36,7 +37,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
             None => Reading::Missing,
         };
         let id = rows.id(row);
-        used.insert((subject, id));
+        used.extend(rows.ids(row).map(|id| (subject, id)));
         Item {
             task: rows.task_name(row),
             time_seconds: row.time().map(Timestamp::seconds),
@@ -47,10 +48,18 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
             coverage: row.coverage(),
             readings: card.dimensions.iter().zip(&places).map(reading).collect(),
             gates: row.gates().iter().map(String::as_str).collect(),
-            runner: runners.get(&(subject, id)).copied(),
+            runner: rows.ids(row).find_map(|id| runners.get(&(subject, id)).copied()),
             ..Item::new(subject, id, row.digest)
         }
     };
+    let spread = rows.rows.iter().filter(|row| row.is_spread()).map(|row| {
+        let subject = rows.subject_name(row.subject);
+        format!("{}: the parts of this run of `{}` came at different moments, so that there is no moment from which the run counts; hand in the whole run as one row", rows.place(row), clean(subject))
+    });
+    let spread: Vec<String> = spread.collect();
+    if !spread.is_empty() {
+        return Err(refused(&spread));
+    }
     let items = rows.rows.iter().map(item).collect();
     let strays: Vec<String> = events
         .runners

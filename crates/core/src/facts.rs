@@ -52,6 +52,10 @@ pub struct ItemContext<'a> {
     pub outcome: Option<Outcome>,
     /// The number of cases that its values are means over, `n`: of a result that is itself an aggregate.
     pub cases: Option<u64>,
+    /// The name of the shard of a run whose cases these are. Only a mean over cases has one.
+    pub part: Option<&'a str>,
+    /// The name of the repeat over the same cases. Only a mean over cases has one.
+    pub run: Option<&'a str>,
 }
 
 crate::words! {

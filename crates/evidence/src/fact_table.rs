@@ -15,6 +15,9 @@ use karat_core::timestamp::{Timestamp, TimestampError};
 /// The member that says from which place of which file an item was made; it goes into the record.
 pub const SOURCE: &str = "source";
 
+/// The members that say what a mean over cases is: a shard of the cases of one run, or a repeat over the same cases.
+const ROLES: [&str; 2] = ["part", "run"];
+
 /// The facts that a scorecard declares, by the fields that give them.
 #[derive(Debug, Default)]
 pub struct Columns {
@@ -125,6 +128,7 @@ impl Columns {
     pub fn read<'a>(&self, root: Node<'a>, check: &mut Check<'_>, facts: &mut Vec<Fact<'a>>) -> Identity<'a> {
         facts.resize(self.wanted, Fact::Missing);
         let mut identity = Identity::default();
+        let mut roles = [None, None];
         for member in check.members(root) {
             let key = member.key();
             let is_subject = key == self.subject.column;
@@ -139,6 +143,12 @@ impl Columns {
             let is_other_task = key == "task" && self.task.is_some();
             let is_occasion = !is_other_task && occasion(member, is_taken, &mut identity, check)
                 || !is_taken && cases(member, &mut identity, check);
+            let role = ROLES.iter().position(|name| *name == key);
+            if let Some(role) = role.and_then(|at| roles.get_mut(at)).filter(|_| !is_taken && !is_task) {
+                // What it is depends on whether there is an `n`.
+                *role = Some(member);
+                continue;
+            }
             if !is_subject && !is_task && !is_way && !is_id && !is_occasion && column.is_none() {
                 check.unknown("$", member);
             }
@@ -162,6 +172,14 @@ impl Columns {
                 let paths: Vec<(&[Step], (FactType, usize))> =
                     column.below.iter().map(|below| (below.steps.as_slice(), below.fact)).collect();
                 read_below(member, &paths, &format!("$.{key}"), check, facts);
+            }
+        }
+        let own = [&mut identity.part, &mut identity.run];
+        for (node, own) in roles.into_iter().zip(own).filter_map(|(node, own)| Some((node?, own))) {
+            if identity.cases.is_none() {
+                check.unknown("$", node);
+            } else if !node.is_null() {
+                *own = check.name(node);
             }
         }
         if let Some(node) = self.subject.nested(root) {

@@ -219,6 +219,8 @@ impl<'a> Out<'a> {
         }
         if let Some(cases) = run.cases.filter(|cases| *cases >= 1.0 && cases.fract() == 0.0).and_then(plain) {
             item.insert("n".into(), cases.into());
+            // Of a log, it is a whole run of them, however often there is one.
+            item.insert("run".into(), item.get("id").cloned().unwrap_or_default());
         }
         for (name, value) in run.other {
             if !item.contains_key(&name) {

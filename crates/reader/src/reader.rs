@@ -138,6 +138,8 @@ struct Memory {
     subject: String,
     id: String,
     task: String,
+    part: String,
+    run: String,
 }
 
 impl Reader {
@@ -260,7 +262,8 @@ impl Reader {
         watch: &mut dyn Watch,
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
-        let Memory { tape, graded, grading, canonical, notes, places, subject, id, task } = &mut self.memory;
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id, task, part, run } =
+            &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options.limits())?;
         let root = document.root();
@@ -342,8 +345,10 @@ impl Reader {
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
         let task = identity.task.map(|name| written(name, task));
+        let part = identity.part.map(|name| written(name, part));
+        let run = identity.run.map(|name| written(name, run));
         let Identity { time, outcome, cases, .. } = identity;
-        let context = ItemContext { time, task, outcome, cases };
+        let context = ItemContext { time, task, outcome, cases, part, run };
         let grading = if work.seen.is_empty() {
             None
         } else {

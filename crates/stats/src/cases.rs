@@ -29,8 +29,26 @@ pub struct CaseResult {
     pub cases: Option<u64>,
 }
 
-/// The results of one subject, each a share and its number of cases, by task.
-type Tasks = BTreeMap<usize, Vec<(f64, u64)>>;
+/// The results at one task, runs over the same cases: they count alike, and all of them are one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Runs {
+    /// The sum of the values in billionths, and of how many. No order changes it.
+    sum: i64,
+    count: u32,
+    /// The most cases of one run.
+    cases: u64,
+}
+
+impl Runs {
+    /// Returns the mean as a share, the cases, and the weight of one of `tasks` tasks.
+    fn weighed(self, tasks: usize, sign: f64) -> Part {
+        let share = self.sum as f64 / (f64::from(self.count) * BILLION as f64);
+        (share, self.cases, sign / tasks as f64)
+    }
+}
+
+/// The results of one subject by task.
+type Tasks = BTreeMap<usize, Runs>;
 
 /// The share of a result, its cases, and its weight.
 type Part = (f64, u64, f64);
@@ -61,25 +79,24 @@ impl Cases {
             let tasks = of_subjects.entry(it.subject).or_insert_with(|| Some(Tasks::new()));
             match (it.cases, tasks) {
                 (Some(cases), Some(tasks)) => {
-                    tasks.entry(it.task).or_default().push((it.value as f64 / BILLION as f64, cases));
+                    let runs = tasks.entry(it.task).or_default();
+                    runs.sum += it.value;
+                    runs.count += 1;
+                    runs.cases = runs.cases.max(cases);
                 }
                 (None, tasks) => *tasks = None,
                 (Some(_), None) => {}
             }
         }
-        let mut of_subjects: BTreeMap<usize, Tasks> =
+        let of_subjects =
             of_subjects.into_iter().filter_map(|(subject, tasks)| Some((subject, tasks?))).collect();
-        // Sums must not depend on the order of the rows.
-        for results in of_subjects.values_mut().flat_map(BTreeMap::values_mut) {
-            results.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        }
         Self { of_subjects }
     }
 
-    /// Returns the number of cases of all results of a subject; none if it has no cases.
+    /// Returns the number of cases of all tasks of a subject; none if it has no cases.
     pub fn of(&self, subject: usize) -> Option<u64> {
-        let results = self.of_subjects.get(&subject)?.values().flatten();
-        Some(results.fold(0, |sum: u64, (_, cases)| sum.saturating_add(*cases)))
+        let tasks = self.of_subjects.get(&subject)?.values();
+        Some(tasks.fold(0, |sum: u64, runs| sum.saturating_add(runs.cases)))
     }
 
     /// Returns the mean of a subject over its tasks, with the interval of its cases; none if it has no cases.
@@ -88,7 +105,7 @@ impl Cases {
     /// If `level` is not between 0 and 1, or a result has no cases at all.
     pub fn estimate(&self, subject: usize, level: f64) -> Result<Option<CaseEstimate>, StatisticsError> {
         let Some(tasks) = self.of_subjects.get(&subject) else { return Ok(None) };
-        let parts = tasks.values().flat_map(|results| weighed(results, tasks.len(), 1.0));
+        let parts = tasks.values().map(|runs| runs.weighed(tasks.len(), 1.0));
         combined(parts, tasks.len(), level).map(Some)
     }
 
@@ -129,10 +146,9 @@ impl Cases {
     /// Returns the results at the tasks that two subjects share, with their weights in the difference, and how many tasks.
     fn shared(&self, first: usize, second: usize) -> Option<(Vec<Part>, usize)> {
         let (own, theirs) = self.of_subjects.get(&first).zip(self.of_subjects.get(&second))?;
-        let shared = || own.iter().filter_map(|(task, results)| Some((results, theirs.get(task)?)));
+        let shared = || own.iter().filter_map(|(task, runs)| Some((runs, theirs.get(task)?)));
         let count = shared().count();
-        let parts =
-            shared().flat_map(|(own, theirs)| weighed(own, count, 1.0).chain(weighed(theirs, count, -1.0)));
+        let parts = shared().flat_map(|(own, theirs)| [own.weighed(count, 1.0), theirs.weighed(count, -1.0)]);
         (count > 0).then(|| (parts.collect(), count))
     }
 
@@ -141,12 +157,6 @@ impl Cases {
         let of = |subject: usize| Some((subject, self.of_subjects.get(&subject)?.clone()));
         Self { of_subjects: [first, second].into_iter().filter_map(of).collect() }
     }
-}
-
-/// Returns share, cases and weight of results of one of `tasks` tasks: each task weighs alike, and its results too.
-fn weighed(results: &[(f64, u64)], tasks: usize, sign: f64) -> impl Iterator<Item = Part> {
-    let weight = sign / (tasks as f64 * results.len() as f64);
-    results.iter().map(move |&(share, cases)| (share, cases, weight))
 }
 
 /// Returns a weighted sum of shares with the interval that their own intervals give (Zou and Donner, equation 4).

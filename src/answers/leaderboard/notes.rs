@@ -23,6 +23,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
     lines.extend(single(method, board).map(|line| (Tone::Care, line)));
     lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
+    lines.extend(no_attempts(board).map(|line| (Tone::Care, line)));
     if board
         .rows
         .iter()
@@ -156,6 +157,16 @@ fn of_cases(board: &Leaderboard) -> Option<String> {
     let whose =
         if names.len() == board.rows.len() { String::new() } else { format!(" of {}", named(&names)?) };
     (!names.is_empty()).then(|| format!("intervals{whose} from the cases behind each result, `n` (Wilson)"))
+}
+
+/// Says whose rows over cases no chance of repeated attempts rests on.
+fn no_attempts(board: &Leaderboard) -> Option<String> {
+    let is_short = |row: &&LeaderboardRow| {
+        let single = row.attempts.as_ref().and_then(|all| all.first()).map(|at| at.tasks);
+        single.zip(row.mean.as_ref()).is_some_and(|(tasks, mean)| tasks < mean.tasks)
+    };
+    let names: Vec<&str> = board.rows.iter().filter(is_short).map(|row| row.subject.as_str()).collect();
+    Some(format!("a row over cases (`n`) is no attempt, so attempts leave out those of {}", named(&names)?))
 }
 
 /// Counts successes without a score.

@@ -45,12 +45,17 @@ impl Record<'_> {
         write_digest(put(out, b",\"evidence\":{\"digest\":"), self.item.digest);
         write_string(put(out, b",\"id\":"), self.item.id);
         write_string(put(out, b",\"kind\":"), &self.card.evidence);
-        let ItemContext { time, task, outcome, cases } = self.item.context;
+        let ItemContext { time, task, outcome, cases, part, run } = self.item.context;
         // Only an aggregate has cases.
         if let Some(cases) = cases {
             write_integer(put(out, b",\"n\":"), i64::try_from(cases).unwrap_or(i64::MAX));
         }
         write_option(put(out, b",\"outcome\":"), outcome.map(Outcome::name), write_string);
+        for (member, name) in [(&b",\"part\":"[..], part), (b",\"run\":", run)] {
+            if let Some(name) = name {
+                write_string(put(out, member), name);
+            }
+        }
         write_option(put(out, b",\"task\":"), task, write_string);
         write_option(put(out, b",\"time\":"), time, |out, time| write_string(out, Text::of(time).as_str()));
         out.extend_from_slice(b"},\"facts\":{");

@@ -109,6 +109,10 @@ pub struct Identity<'a> {
     pub outcome: Option<Outcome>,
     /// The number of cases that its values are means over.
     pub cases: Option<u64>,
+    /// The shard of a run that these cases are.
+    pub part: Option<Name<'a>>,
+    /// The repeat over the same cases.
+    pub run: Option<Name<'a>>,
 }
 
 /// Returns the fact of a number that may be missing.

@@ -171,7 +171,7 @@ pub(crate) fn read<'a>(
     let time = submitted.map(|(_, moment)| moment).or(completed);
     let slug = claims.slug.map(|(_, name)| name);
     let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
-    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome, cases: None })
+    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome, ..Identity::default() })
 }
 
 fn flag_of(fact: Fact<'_>) -> Option<bool> {

@@ -102,7 +102,7 @@ pub(crate) fn read<'a>(
     let task = task_id.and_then(|node| check.name(node));
     let time = time.or_else(|| result.and_then(last_moment));
     let (subject, id) = (subject.or(agent).or(miner), id.or(run_id));
-    (facts, Identity { subject, id, time, task, outcome, cases: None })
+    (facts, Identity { subject, id, time, task, outcome, ..Identity::default() })
 }
 
 /// The limits of the task, from any place in the item.

@@ -251,6 +251,7 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let mut groups: BTreeMap<Option<String>, Vec<NumberedValue>> = BTreeMap::new();
         let mut last = None;
         let (mut count, mut left_out) = (0, 0);
+        let mut means: BTreeSet<(String, String)> = BTreeSet::new();
         for part in positions.chunks(RECORDS_MAX) {
             let Some(rows) = rows::read_part(&memory, reader, &pools, part, &options)? else {
                 left_out += part.len() as u64;
@@ -261,6 +262,15 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
                 None => By::Score,
             };
             let settings = Settings { by, ..question.settings(&pools) };
+            // Rows over cases at one task are brought together where they are read together.
+            let own: BTreeSet<(String, String)> = rows.means_over_cases().collect();
+            if let Some((subject, task)) = own.intersection(&means).next() {
+                refuse!(
+                    Unanswerable,
+                    "`{subject}` has rows over cases (`n`) at `{task}` more than {RECORDS_MAX} records apart, which are not brought together; narrow the leaderboard with track, since, until, trust or where"
+                );
+            }
+            means.extend(own);
             for (label, subject, task, value) in counted_values(&rows, &settings) {
                 let value = (subjects.place(subject), Some(tasks.place(task)), value);
                 groups.entry(label.map(str::to_owned)).or_default().push(value);
