@@ -78,7 +78,7 @@ function allowed(dimensions: readonly ScoringDimension[]): Problem[] {
   const counted = dimensions.filter(({ key }) => !EXTRA.has(key)).length;
   const { min, max } = ARENA.pick;
   const isAllowed = counted >= min && counted <= max;
-  return [...(isAllowed ? [] : [problem("", `${counted} dimensions`, `${min} to ${max} of them`)]), ...faults(dimensions)];
+  return [...(isAllowed ? [] : [problem("", counted === 1 ? "1 dimension" : `${counted} dimensions`, `${min} to ${max} of them`)]), ...faults(dimensions)];
 }
 
 function faults(dimensions: readonly ScoringDimension[]): Problem[] {

@@ -71,11 +71,11 @@ export class KaratError extends Error {
     } catch (cause) {
       return new KaratError("internal", `karat gave no account of an error: ${json}`, { cause });
     }
-    const { problems = [] } = failure;
-    const hints = (failure.hints ?? []).map(asSetting);
+    const { problems = [], hints = [] } = failure;
+    const words = failure.code === "evidence-refused" ? String : asSetting;
     const place = typeof failure.place === "string" ? `${failure.place}: ` : "";
-    const message = [`${place}${asSetting(String(failure.message))}`, ...lines(problems)].join("\n  ");
-    return new KaratError(String(failure.code), message, { problems, hints });
+    const message = [`${place}${words(String(failure.message))}`, ...lines(problems)].join("\n  ");
+    return new KaratError(String(failure.code), message, { problems, hints: hints.map((hint) => words(hint)) });
   }
 }
 

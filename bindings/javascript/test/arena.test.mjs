@@ -67,9 +67,9 @@ test("dims takes what the platform's takes, and refuses wrong weights; all that 
 
 test("a challenge has two to six dimensions, and efficiency beside them", () => {
   const count = (weights) => arena.validateDimensions(dims(weights)).map(({ detail }) => detail);
-  assert.deepEqual(count({ correctness: 1 }), ["found 1 dimensions, expected 2 to 6 of them"]);
+  assert.deepEqual(count({ correctness: 1 }), ["found 1 dimension, expected 2 to 6 of them"]);
   assert.deepEqual(count({ correctness: 0.9, speed: 0.05, token_efficiency: 0.05 }), []);
-  assert.match(count({ correctness: 0.9, token_efficiency: 0.1 })[0], /found 1 dimensions/);
+  assert.match(count({ correctness: 0.9, token_efficiency: 0.1 })[0], /found 1 dimension/);
   const seven = Object.fromEntries(Object.keys(arena.STANDARD_DIMENSIONS).map((key) => [key, key === "speed" ? 0.4 : 0.1]));
   assert.match(count(seven)[0], /found 7 dimensions, expected 2 to 6/);
 });

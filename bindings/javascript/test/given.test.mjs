@@ -125,3 +125,11 @@ test("a module that is not there, or is another one, is refused; one that is loa
   loaded.from(file("engine.wasm"));
   assert.match((await failure(() => loaded.from("elsewhere.wasm"))).message, /is loaded already\n {2}call `init` before/);
 });
+
+test("flags of the command line are settings here, and values stay as they are", () => {
+  const of = (code, message, hints) => KaratError.of(JSON.stringify({ code, message, hints })).message;
+  assert.equal(of("invalid-option", "`--by official` is refused", ["leave out --min-tasks, or --by"]), "`by official` is refused\n  leave out min_tasks, or by");
+  assert.equal(of("invalid-option", "x", ["restore it: karat check --update-baseline"]), "x\n  restore it: karat check --update-baseline");
+  assert.equal(of("evidence-refused", "found `--by`, expected a number", ["a:1: found --where"]), "found `--by`, expected a number\n  a:1: found --where");
+  assert.equal(of("invalid-option", "a--by", []), "a--by");
+});
