@@ -146,8 +146,7 @@ const LOST_PER_PERIOD = TRUST.decay.points_per_period * millionths(TRUST.decay.p
  * @throws {KaratError} `invalid_value` with everything that is wrong with the evidence; `weights` if weights do not sum to 1
  */
 export const compositeScore = taking("evidence, options", function (evidence: TrustEvidence, options: TrustOptions = {}): TrustScore {
-  known(options, ["weights", "elapsedSeconds"]);
-  const weights = { ...DIMENSION_WEIGHTS, ...(options.weights ?? EFFECTIVE_DIMENSION_WEIGHTS) };
+  const weights = { ...DIMENSION_WEIGHTS, ...(known(options, ["weights", "elapsedSeconds"]).weights ?? EFFECTIVE_DIMENSION_WEIGHTS) };
   if (options.weights !== undefined) assertWeights(weights);
   const { readings, applies } = measured(evidence, options.elapsedSeconds ?? NaN);
   const own = inUnits(DIMENSION_WEIGHTS);

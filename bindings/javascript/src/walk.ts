@@ -187,6 +187,7 @@ function conversion(value: object): string {
   if (value instanceof Set || ArrayBuffer.isView(value)) return "Array.from(value)";
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return "value.valueOf()";
   if (value instanceof Promise) return "await it";
+  if (value.constructor?.name === "ScoreRecord") return "value.document, or value.text as the whole item";
   return "{ ...value } if its own members are all there is to it";
 }
 

@@ -67,6 +67,7 @@ test("what is wrong is named, with what to do", async () => {
     [() => karat.leaderboard({ "runs.csv": Buffer.from(csv) }, { card }), 'items["runs.csv"]', /"utf8"/],
     [() => new Engine("trust"), "$", /await Engine\.load/],
     [() => karat.setEmbedder("minilm"), "embed", /a function of a text/],
+    [() => karat.leaderboard([record]), "$[0]", /a `ScoreRecord`.*value\.document/],
     // Arguments in another order, or none.
     [() => karat.scoreBreakdown(weights), "$", /an array, expected the arguments \(dimensions, scores\)/],
     [() => karat.scoreBreakdown({ speed: 1 }, weights), "$", /an object, an array, expected/],
