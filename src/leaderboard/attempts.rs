@@ -76,9 +76,15 @@ pub(crate) fn stopping(rows: &Rows, items: &[usize], settings: &Settings) -> BTr
         let row = rows.rows.get(*at).filter(|row| is_measured(row, By::Score))?;
         run(row, 0, By::Score).value(settings.policy)
     };
-    let unequal = rows.attempts(items, true).into_iter();
+    let results = |task: &[usize]| task.iter().map(value).collect::<Results>();
+    // The order is looked up of few: there may be a million items.
+    let unequal = rows.by_task(items, true).into_iter();
     let found = unequal.filter_map(|(subject, tasks)| {
-        let results: Vec<Results> = tasks.iter().map(|task| task.rows.iter().map(value).collect()).collect();
+        if !StopsAt::is_possible(&tasks.iter().map(|task| results(task)).collect::<Vec<_>>()) {
+            return None;
+        }
+        let tasks: Vec<_> = tasks.into_iter().map(|task| rows.in_order(task)).collect();
+        let results: Vec<Results> = tasks.iter().map(|task| results(&task.rows)).collect();
         Some((subject, StopsAt::new(&results, tasks.iter().all(|task| task.is_known))?))
     });
     if settings.by == By::Fact { BTreeMap::new() } else { found.collect() }

@@ -22,9 +22,9 @@ pub(crate) struct Attempts {
 }
 
 impl Rows {
-    /// Returns the attempts at each task, by subject, of the `items` given by index; nothing of subjects that tried all of their tasks
-    /// equally often, if only others are `wanted`.
-    pub(crate) fn attempts(&self, items: &[usize], only_unequal: bool) -> Vec<(usize, Vec<Attempts>)> {
+    /// Returns the rows of each task, by subject, of the `items` given by index; with `only_unequal` those of subjects alone that did
+    /// not try all of their tasks equally often.
+    pub(crate) fn by_task(&self, items: &[usize], only_unequal: bool) -> Vec<(usize, Vec<Vec<usize>>)> {
         let at = |item: &usize| Some((self.rows.get(*item)?.subject, *self.tasks.of_rows.get(*item)?, *item));
         // Rows are by subject, and there may be millions of them.
         let of_one = |a: &usize, b: &usize| at(a).map(|it| it.0) == at(b).map(|it| it.0);
@@ -40,17 +40,18 @@ impl Rows {
             if is_equal {
                 continue;
             }
-            let mut by_task: Vec<(usize, usize)> = own.iter().filter_map(at).map(|it| (it.1, it.2)).collect();
+            let mut by_task: Vec<(u32, u32)> =
+                own.iter().filter_map(at).map(|it| (it.1 as u32, it.2 as u32)).collect();
             by_task.sort_unstable();
             let tasks = by_task.chunk_by(|a, b| a.0 == b.0);
-            let tasks = tasks.map(|task| self.in_order(task.iter().map(|(_, row)| *row).collect()));
+            let tasks = tasks.map(|task| task.iter().map(|(_, row)| *row as usize).collect());
             found.extend(own.first().and_then(at).map(|(subject, ..)| (subject, tasks.collect())));
         }
         found
     }
 
     /// Puts the attempts at one task in order: of time, else of the fields that number them, else of the numbers in their ids.
-    fn in_order(&self, mut rows: Vec<usize>) -> Attempts {
+    pub(crate) fn in_order(&self, mut rows: Vec<usize>) -> Attempts {
         let row = |at: &usize| self.rows.get(*at);
         let field = |name: &&str| {
             let kept = self.kept.iter().position(|known| known == *name)?;
@@ -78,7 +79,8 @@ impl Rows {
     pub fn first_attempts(&self) -> Result<Self, Error> {
         let all: Vec<usize> = (0..self.rows.len()).collect();
         let mut firsts = Vec::new();
-        for attempts in self.attempts(&all, false).iter().flat_map(|(_, tasks)| tasks) {
+        let tasks = self.by_task(&all, false).into_iter().flat_map(|(_, tasks)| tasks);
+        for attempts in tasks.map(|task| self.in_order(task)) {
             let Some((&first, row)) = attempts.rows.first().and_then(|at| Some((at, self.rows.get(*at)?)))
             else {
                 continue;
