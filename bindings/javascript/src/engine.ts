@@ -261,7 +261,6 @@ export interface LeaderboardSettings extends ItemSettings {
   attempts?: number | "first";
   pass?: number;
   robustness?: boolean;
-  /** Sets of weights that are drawn for the robustness, and their seed. */
   draws?: number;
   seed?: number;
 }

@@ -391,14 +391,14 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &[], 10_960, 10_500),
-    budget("checker", &["crates/checker/src"], &[], 5_620, 4_800),
-    budget("stats", &["crates/stats/src"], &[], 9_390, 9_000),
+    budget("core", &["crates/core/src"], &[], 10_970, 10_500),
+    budget("checker", &["crates/checker/src"], &[], 5_640, 4_800),
+    budget("stats", &["crates/stats/src"], &[], 9_410, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
-    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_120, 7_500),
+    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_130, 7_500),
     budget("importers", &["crates/importers/src"], &[], 6_400, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 32_580, 23_000),
+    budget("karat", &["src"], &[], 33_210, 23_000),
     budget("store", &["crates/store/src"], &[], 5_220, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_130, 16_500),
     budget("command line", &["crates/cli/src"], &[], 9_520, 8_500),
@@ -408,7 +408,7 @@ const BUDGETS: &[Budget] = &[
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 133_670, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 134_470, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 

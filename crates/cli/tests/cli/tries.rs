@@ -132,36 +132,26 @@ fn attempts_that_stop_at_a_result_are_told_and_first_ones_are_right() {
             (0, Some(0.0))
         );
         let firsts = answered(&firsts);
-        assert_eq!(
-            (&firsts["items"]["count"], &firsts["items"]["first_attempts"]),
-            (&json!(256), &json!(true))
-        );
+        let items = &firsts["items"];
+        assert_eq!((&items["count"], &items["first_attempts"]), (&json!(256), &json!(true)));
         assert_eq!((&firsts["leaderboards"][0]["by"], rows(&firsts).len()), (&json!("official"), 4));
         for row in firsts["leaderboards"][0]["rows"].as_array().unwrap() {
             assert_eq!((&row["official"]["points"], &row["attempts_stop_at"]), (&json!(50), &Value::Null));
         }
-        // The library is asked the same.
         let files = json!([{"name": "runs.jsonl", "text": runs(order)}]);
-        for (question, settings, line) in [
-            (
-                "leaderboard",
-                json!({"card": "run", "attempts": "first"}),
-                "leaderboard -c run runs.jsonl --attempts first",
-            ),
-            (
-                "leaderboard",
-                json!({"card": "run", "attempts": 2}),
-                "leaderboard -c run runs.jsonl --attempts 2",
-            ),
+        for (question, mut settings, line) in [
+            ("leaderboard", json!({"attempts": "first"}), "leaderboard --attempts first"),
+            ("leaderboard", json!({"attempts": 2}), "leaderboard --attempts 2"),
             (
                 "compare",
-                json!({"card": "run", "first": "retry", "second": "honest", "attempts": "first"}),
-                "compare retry honest -c run runs.jsonl --attempts first",
+                json!({"first": "retry", "second": "honest", "attempts": "first"}),
+                "compare retry honest --attempts first",
             ),
         ] {
+            settings["card"] = json!("run");
             let asked = json!({"question": question, "settings": settings, "files": files});
             let of_library = answer(asked.to_string().as_bytes()).unwrap();
-            let of_program = folder.line(&format!("{line} --format json")).stdout;
+            let of_program = folder.line(&format!("{line} -c run runs.jsonl --format json")).stdout;
             assert_eq!(String::from_utf8(of_library).unwrap(), of_program.trim_end(), "{line}");
         }
     }
