@@ -228,7 +228,7 @@ impl Ranking {
             cases,
             attempts: match settings.attempts {
                 Some(wanted) => {
-                    // A mean over cases is no attempt.
+                    // A mean over cases does not count as an attempt.
                     let attempts = taken_attempts.filter(|run| is_ranked(run.subject)).collect::<Vec<_>>();
                     if attempts.is_empty() {
                         return Err(NO_ATTEMPTS);
@@ -351,7 +351,7 @@ pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
     run(row, 0, By::Score).value(policy).map(Score::from_billionths)
 }
 
-/// The error for attempts of which there is none.
+/// The error where no attempt is left.
 const NO_ATTEMPTS: StatisticsError = StatisticsError::TooFew {
     what: "attempts (a row with `n` is a mean over cases and no attempt)",
     found: 0,

@@ -22,7 +22,7 @@ fn role(row: &Row) -> (Option<&str>, Option<&str>) {
     (row.more().run.as_deref(), row.more().part.as_deref())
 }
 
-/// The names that the rows are told by.
+/// The names of the rows, for messages.
 pub(super) struct Known<'r> {
     pub names: &'r Names,
     pub scorers: &'r [Arc<CompiledCard>],

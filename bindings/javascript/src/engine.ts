@@ -318,10 +318,9 @@ export interface RateSettings {
   level?: number;
 }
 
-/** An answer: the document that the command of the same name prints with `--format json`. */
+/** An answer: the document that the command of the same name prints with `--format json`; the guide on outputs lists the members. */
 export interface Answer {
   readonly schema: string;
-  // The guide on outputs lists the members, which are many.
   readonly [member: string]: any;
 }
 

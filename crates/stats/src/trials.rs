@@ -110,7 +110,7 @@ karat_core::words! {
 /// The attempts of a subject at a task in their order, in billionths; none for one that does not count.
 pub type Results = Vec<Option<i64>>;
 
-/// The chance, of each direction, at which the results after which a subject stopped are no accident.
+/// The chance, of each direction, at which the results after which a subject stopped are taken for more than an accident.
 const SHOWN: f64 = 0.0005;
 /// The chance, with each result as the mean of its task, above which the order of attempts need not be looked at.
 const FAR: f64 = 0.3;
