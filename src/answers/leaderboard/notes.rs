@@ -166,7 +166,8 @@ fn no_attempts(board: &Leaderboard) -> Option<String> {
         single.zip(row.mean.as_ref()).is_some_and(|(tasks, mean)| tasks < mean.tasks)
     };
     let names: Vec<&str> = board.rows.iter().filter(is_short).map(|row| row.subject.as_str()).collect();
-    Some(format!("a row over cases (`n`) does not count as an attempt, so attempts leave out those of {}", named(&names)?))
+    let of = named(&names)?;
+    Some(format!("a row over cases (`n`) does not count as an attempt, so attempts leave out those of {of}"))
 }
 
 /// Counts successes without a score.
