@@ -98,6 +98,11 @@ impl Writing {
     }
 }
 
+/// Names the intervals of means, after what they are of.
+pub(crate) fn of_gaffke(level: f64) -> String {
+    format!("; {} intervals (Gaffke)", percent(level))
+}
+
 /// Formats a number of any size with at most six digits, without zeros at its end.
 pub fn plain(number: f64) -> String {
     let size = number.abs();

@@ -6,7 +6,7 @@ use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::{IntervalMethod, LeaderboardMethod, StopsAt};
-use crate::estimate::{Writing, percent, ranks};
+use crate::estimate::{Writing, of_gaffke, percent, ranks};
 use crate::gate::Failing;
 use crate::text::{NAMED, Tone, count, list, named};
 use karat_core::facts::Outcome as CoreOutcome;
@@ -115,7 +115,7 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
     let mut line =
         format!("{} of {}", count(size(items.count), "item"), count(size(items.subjects), "subject"));
     if has_intervals {
-        line.push_str(&format!("; {} intervals (Gaffke)", percent(basis.level)));
+        line.push_str(&of_gaffke(basis.level));
     }
     if items.first_attempts {
         line.push_str(FIRSTS);

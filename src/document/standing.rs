@@ -13,7 +13,7 @@ use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
 use crate::answers::{IntervalMethod, IntervalOf, ReviewState, StandingScore};
 use crate::document::figure::{Figure, History, Point, Series, profile};
-use crate::estimate::{Writing, percent, plain, tenth_percent};
+use crate::estimate::{Writing, of_gaffke, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
 use crate::look_alikes;
 use crate::number::cut;
@@ -82,7 +82,7 @@ fn given(answer: &Answer<'_>, all: &[Standing]) -> String {
     let mut line =
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if all.iter().filter_map(|it| it.interval.as_ref()).any(|it| it.method == IntervalMethod::Gaffke) {
-        let _ = write!(line, "; {} intervals (Gaffke)", percent(answer.level));
+        line.push_str(&of_gaffke(answer.level));
     }
     line.push_str(&left_out(rows, standings.after));
     if standings.by_id {

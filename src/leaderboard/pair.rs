@@ -1,6 +1,6 @@
 //! Two subjects side by side, task by task, with the verdict on which is ahead, if either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_stats::StatisticsError;
 use karat_stats::cases::{CaseResult, Cases};
@@ -63,8 +63,16 @@ impl Pair {
     ) -> Vec<Result<Self, StatisticsError>> {
         let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
         let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.test)), settings.level);
+        let subjects: BTreeSet<usize> = pairs.iter().flat_map(|(first, second)| [*first, *second]).collect();
+        let is_compared = |at: &usize| rows.rows.get(*at).is_some_and(|row| subjects.contains(&row.subject));
+        let items: Vec<usize> = (0..rows.rows.len()).filter(is_compared).collect();
+        let stopping = stopping(rows, &items, settings);
         let compared = measured.into_iter().zip(levels).zip(pairs);
-        compared.map(|((measured, level), pair)| measured?.pair(rows, *pair, level, pass, settings)).collect()
+        let compared = compared.map(|((measured, level), &(first, second))| {
+            let stopping = [first, second].map(|it| stopping.get(&it).copied());
+            measured?.pair(rows, (first, second), stopping, level, pass, settings)
+        });
+        compared.collect()
     }
 }
 
@@ -73,6 +81,7 @@ impl Pair {
 pub(super) struct Measured {
     results: Vec<Observation>,
     cases: Vec<CaseResult>,
+    table: TaskTable,
     /// The difference of the scores.
     pub score: Differences,
     /// The test of whether there is one.
@@ -92,8 +101,8 @@ impl Measured {
         let cases = counted.filter_map(|(row, task, value)| case_result(row, task, value));
         let cases = cases.map(|it| CaseResult { subject: side(it.subject), ..it });
         let (results, cases): (Vec<_>, Vec<_>) = (results.collect(), cases.collect());
-        let score = differences(rows, &results, &cases)?;
-        Ok(Self { test: Test { p: score.p()?, least: score.least() }, score, results, cases })
+        let (table, score) = differences(rows, &results, &cases)?;
+        Ok(Self { test: Test { p: score.p()?, least: score.least() }, table, score, results, cases })
     }
 
     /// Returns the difference where each attempt that the second lacks is there: the first `returned` of them, those at the
@@ -104,8 +113,8 @@ impl Measured {
         changes: &Changes,
         returned: usize,
     ) -> Result<Differences, StatisticsError> {
-        let table = TaskTable::new(2, &self.results)?;
-        let mut best: Vec<(i64, usize, usize)> = table
+        let mut best: Vec<(i64, usize, usize)> = self
+            .table
             .results(0)
             .filter_map(|(task, value)| Some((-value, task, *changes.lacking.get(&task)?)))
             .collect();
@@ -118,19 +127,21 @@ impl Measured {
             value: if at < returned { value } else { 0 },
         });
         let added: Vec<Observation> = added.collect();
-        let of_first = |task: usize| self.cases.iter().find(|it| it.subject == 0 && it.task == task);
+        let first = self.cases.iter().filter(|it| it.subject == 0);
+        let of_first: BTreeMap<usize, &CaseResult> = first.map(|it| (it.task, it)).collect();
         let cases = added
             .iter()
-            .filter_map(|it| Some(CaseResult { subject: 1, value: it.value, ..*of_first(it.task)? }));
+            .filter_map(|it| Some(CaseResult { subject: 1, value: it.value, ..**of_first.get(&it.task)? }));
         let cases: Vec<CaseResult> = self.cases.iter().copied().chain(cases).collect();
         let results: Vec<Observation> = self.results.iter().copied().chain(added).collect();
-        differences(rows, &results, &cases)
+        Ok(differences(rows, &results, &cases)?.1)
     }
 
     fn pair(
         self,
         rows: &Rows,
         (first, second): (usize, usize),
+        stopping: [Option<StopsAt>; 2],
         level: f64,
         pass: Pass,
         settings: &Settings,
@@ -145,17 +156,12 @@ impl Measured {
             found.map(|found| found.compare(settings.level)).transpose()
         };
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
-        let is_of_pair =
-            |at: &usize| rows.rows.get(*at).is_some_and(|row| row.subject == first || row.subject == second);
-        let items: Vec<usize> = (0..rows.rows.len()).filter(is_of_pair).collect();
-        let stopping = stopping(rows, &items, settings);
-        let table = TaskTable::new(2, &self.results)?;
-        let mean = |side: usize| table.mean(side).map(|mean| mean as f64 / 1e9);
+        let mean = |side: usize| self.table.mean(side).map(|mean| mean as f64 / 1e9);
         Ok(Pair {
             first,
             second,
             means: [mean(0), mean(1)],
-            stopping: [first, second].map(|it| stopping.get(&it).copied()),
+            stopping,
             score: self.score.compare(level)?,
             dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
             // A mean over cases passes nothing.
@@ -178,14 +184,15 @@ pub(super) fn levels(tests: impl Iterator<Item = Option<Test>>, level: f64) -> V
     tests.iter().map(|test| test.and_then(|_| levels.next()).unwrap_or(level)).collect()
 }
 
-/// Returns the differences of results of two subjects, 0 and 1.
+/// Returns the table of results of two subjects, 0 and 1, and their differences.
 fn differences(
     rows: &Rows,
     results: &[Observation],
     cases: &[CaseResult],
-) -> Result<Differences, StatisticsError> {
+) -> Result<(TaskTable, Differences), StatisticsError> {
     let table = TaskTable::new(2, results)?.named(|task| rows.tasks.key(task));
-    Differences::new(&table, &Cases::new(cases.iter().copied()), 0, 1).ok_or(NOTHING_SHARED)
+    let found = Differences::new(&table, &Cases::new(cases.iter().copied()), 0, 1).ok_or(NOTHING_SHARED)?;
+    Ok((table, found))
 }
 
 /// Returns the items of two subjects, each with its task.

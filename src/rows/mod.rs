@@ -347,7 +347,7 @@ impl Rows {
         means.map(|row| (self.subject_name(row.subject).to_owned(), self.task_name(row).to_owned()))
     }
 
-    /// Returns the ids of the items that a row stands for: of a run that was put together, those of its parts.
+    /// Returns the ids of the items behind a row: its own, or those of the parts that were pooled into it.
     pub(crate) fn ids<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = &'r str> {
         let alike = row.more().alike.iter().map(|at| self.names.id_at(*at as usize));
         std::iter::once(self.id(row)).chain(alike)

@@ -48,7 +48,8 @@ impl Sample {
                 cases: Some(of),
             }));
         }
-        if cases.len() < counted.len() {
+        // Where items count, repeats over the same cases would count as other ones.
+        if cases.len() < counted.len() || (!is_of_tasks && by_task.len() < cases.len()) {
             cases = Vec::new();
         }
         let task = |(sum, items, _): (i128, u32, usize)| {
@@ -114,12 +115,11 @@ impl Spread {
             } else {
                 Ratio::new(end.into(), BILLION.into())
             };
-            end.map_or(0.0, |end| self.gated.shown(end.publish(self.scale), self.is_candidate))
+            end.map(|end| self.gated.shown(end.publish(self.scale), self.is_candidate))
         };
-        Ok(found.map(|it| ScoreInterval {
-            low: points(it.low, i64::min),
-            high: points(it.high, i64::max),
-            method: it.method,
+        Ok(found.and_then(|it| {
+            let (low, high) = (points(it.low, i64::min)?, points(it.high, i64::max)?);
+            Some(ScoreInterval { low, high, method: it.method })
         }))
     }
 }

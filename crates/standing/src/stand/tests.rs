@@ -24,18 +24,7 @@ const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 const LEVEL: f64 = 0.9;
 
-const HEAD: &str = r#"
-schema = "karat/scorecard/1"
-id = "agent"
-version = "1.0.0"
-title = "Two dimensions"
-evidence = "facts"
-scale = { max = 1000, publish = "half-up" }
-override = { tolerance = 0.001 }
-facts = { accuracy = { min = 0, max = 1 }, security = { min = 0, max = 1 }, open = { type = "boolean" } }
-dimension = [{ key = "accuracy", weight = 0.5 }, { key = "security", weight = 0.5 }]
-gate = [{ name = "incident", when = "open", cap = 300 }]
-"#;
+const HEAD: &str = include_str!("../../tests/two-dimensions.toml");
 
 fn card(section: &str) -> Scorecard {
     karat_checker::parse(&format!("{HEAD}[standing]\n{section}"), &|_| None).unwrap()

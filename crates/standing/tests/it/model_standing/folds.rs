@@ -7,18 +7,7 @@ use karat_standing::review::{Decision, ReviewVerdict, Seen};
 use karat_standing::stand::{Change, Event, Happening, Item, Reading, SubjectStanding, keep, stand};
 use serde_json::{Value, json};
 
-const HEAD: &str = r#"
-schema = "karat/scorecard/1"
-id = "agent"
-version = "1.0.0"
-title = "Two dimensions"
-evidence = "facts"
-scale = { max = 1000, publish = "half-up" }
-override = { tolerance = 0.001 }
-facts = { accuracy = { min = 0, max = 1 }, security = { min = 0, max = 1 }, open = { type = "boolean" } }
-dimension = [{ key = "accuracy", weight = 0.5 }, { key = "security", weight = 0.5 }]
-gate = [{ name = "incident", when = "open", cap = 300 }]
-"#;
+const HEAD: &str = include_str!("../../two-dimensions.toml");
 
 /// Returns the section of a card with these rules.
 fn section(rules: &Value) -> String {
