@@ -1,6 +1,6 @@
 //! Two subjects side by side, task by task, with the verdict on which is ahead, if either.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
 use karat_stats::cases::{CaseResult, Cases};
@@ -63,10 +63,7 @@ impl Pair {
     ) -> Vec<Result<Self, StatisticsError>> {
         let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
         let levels = levels(measured.iter().map(|it| it.as_ref().ok().map(|it| it.test)), settings.level);
-        let subjects: BTreeSet<usize> = pairs.iter().flat_map(|(first, second)| [*first, *second]).collect();
-        let is_compared = |at: &usize| rows.rows.get(*at).is_some_and(|row| subjects.contains(&row.subject));
-        let items: Vec<usize> = (0..rows.rows.len()).filter(is_compared).collect();
-        let stopping = stopping(rows, &items, settings);
+        let stopping = stopping(rows, &(0..rows.rows.len()).collect::<Vec<_>>(), settings);
         let compared = measured.into_iter().zip(levels).zip(pairs);
         let compared = compared.map(|((measured, level), &(first, second))| {
             let stopping = [first, second].map(|it| stopping.get(&it).copied());
@@ -175,13 +172,11 @@ impl Measured {
     }
 }
 
-/// Returns the confidence of each of several tests by its chance, all together at `level`; one that could not be made takes no
-/// part.
+/// Returns the confidence of each of several tests, all together at `level`.
 pub(super) fn levels(tests: impl Iterator<Item = Option<Test>>, level: f64) -> Vec<f64> {
-    let tests: Vec<Option<Test>> = tests.collect();
-    let made: Vec<Test> = tests.iter().flatten().copied().collect();
-    let mut levels = together(&made, level);
-    tests.iter().map(|test| test.and_then(|_| levels.next()).unwrap_or(level)).collect()
+    // One that could not be made can show nothing, so it is not counted.
+    let none = Test { p: 1.0, least: 1.0 };
+    together(&tests.map(|test| test.unwrap_or(none)).collect::<Vec<_>>(), level).collect()
 }
 
 /// Returns the table of results of two subjects, 0 and 1, and their differences.

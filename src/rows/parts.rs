@@ -57,10 +57,8 @@ pub(super) fn pool(rows: &mut [Row], order: &mut Vec<u32>, known: &Known<'_>) ->
             continue;
         }
         for run in all.chunk_by(|(_, a), (_, b)| role(a).0 == role(b).0) {
-            let parts: Vec<&Row> = run
-                .chunk_by(|(_, a), (_, b)| role(a) == role(b))
-                .filter_map(|same| Some(same.first()?.1))
-                .collect();
+            let same = run.chunk_by(|(_, a), (_, b)| role(a) == role(b));
+            let parts: Vec<&Row> = same.filter_map(|same| Some(same.first()?.1)).collect();
             if let [(first, _), others @ ..] = run
                 && !others.is_empty()
             {
@@ -156,11 +154,8 @@ fn of_parts(parts: &[&Row]) -> Option<Row> {
     gates.sort_unstable();
     gates.dedup();
     let mean = |of: &dyn Fn(&Row) -> Option<f64>| {
-        let sum = parts
-            .iter()
-            .map(|row| Some(row.cases().unwrap_or_default() as f64 * of(row)?))
-            .sum::<Option<f64>>();
-        sum.map(|sum| sum / cases as f64)
+        let each = parts.iter().map(|row| Some(row.cases()? as f64 * of(row)?));
+        each.sum::<Option<f64>>().map(|sum| sum / cases as f64)
     };
     let score = |row: &Row| row.score().map(Score::to_f64);
     let has_bounds = parts.iter().any(|row| row.bounds().is_some());
