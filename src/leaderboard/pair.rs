@@ -110,11 +110,8 @@ impl Measured {
         changes: &Changes,
         returned: usize,
     ) -> Result<Differences, StatisticsError> {
-        let mut best: Vec<(i64, usize, usize)> = self
-            .table
-            .results(0)
-            .filter_map(|(task, value)| Some((-value, task, *changes.lacking.get(&task)?)))
-            .collect();
+        let lacking = |(task, value): (usize, i64)| Some((-value, task, *changes.lacking.get(&task)?));
+        let mut best: Vec<(i64, usize, usize)> = self.table.results(0).filter_map(lacking).collect();
         best.sort_unstable();
         let each =
             best.into_iter().flat_map(|(value, task, count)| std::iter::repeat_n((task, -value), count));
