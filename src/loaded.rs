@@ -134,9 +134,10 @@ impl<'r> Loading<'r> {
                 return Ok(());
             }
         };
-        let stored = StoredRecord::parse(bytes);
+        // A row of a table is flat, as a record never is.
+        let stored = if place.is_row { None } else { StoredRecord::parse(bytes) };
         let bytes = stored.map_or(bytes, |stored| stored.record.as_bytes());
-        let claim = match Record::parse(bytes) {
+        let claim = match if place.is_row { Ok(None) } else { Record::parse(bytes) } {
             Ok(claim) => claim,
             Err(error) => {
                 self.problems.add_error(&place.to_string(), &error);

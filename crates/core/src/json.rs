@@ -90,7 +90,12 @@ pub(crate) fn write_displayed(out: &mut Vec<u8>, displayed: &impl fmt::Display) 
 
 fn write_escaped(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
+    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // Most texts have none, and without a way out many bytes are looked at at once.
+    if !rest.iter().fold(false, |found, &byte| found | is_special(byte)) {
+        return out.extend_from_slice(rest);
+    }
+    while let Some(at) = rest.iter().position(|&byte| is_special(byte)) {
         let (plain, tail) = rest.split_at(at);
         out.extend_from_slice(plain);
         let Some((&special, after)) = tail.split_first() else { break };

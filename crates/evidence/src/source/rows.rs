@@ -239,15 +239,14 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
 
 /// Writes a cell as the JSON value of its column's type. What does not fit stays a text: the reader says what is wrong.
 fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
-    let trimmed = text.trim();
     match cell {
-        Cell::Fact(FactType::Number) | Cell::Count => match cells::number(trimmed) {
+        Cell::Fact(FactType::Number) | Cell::Count => match cells::number(text) {
             Some(number) => json::write_number(out, number),
             // With too many digits for a double, which the reader explains.
-            None if is_whole(trimmed) => out.extend_from_slice(trimmed.as_bytes()),
+            None if is_whole(text.trim()) => out.extend_from_slice(text.trim().as_bytes()),
             None => json::write_string(out, text),
         },
-        Cell::Fact(FactType::Boolean) => match cells::flag(trimmed) {
+        Cell::Fact(FactType::Boolean) => match cells::flag(text) {
             Some(true) => out.extend_from_slice(b"true"),
             Some(false) => out.extend_from_slice(b"false"),
             None => json::write_string(out, text),
