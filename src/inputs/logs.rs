@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_importers::{
-    ImportError, Importer, Input, Options, Retries, Role, Samples, Summary, Verdicts, detect,
+    ImportError, Importer, Input, Options, Retries, Role, Samples, Scales, Summary, Verdicts, detect,
 };
 use tempfile::NamedTempFile;
 
@@ -94,7 +94,7 @@ pub(super) fn logged(path: &str) -> Result<Option<&'static Importer>, Error> {
 
 /// Returns the choices of an import of files that say something of each other: of the verdicts of reports of SWE-bench, if there
 /// are trajectories, which are then what the reports are about; of the samples, if there are means or sums too, which would
-/// count them once more; of the logs of Inspect, if there are several, as a retry has again what was finished before.
+/// count them once more; of the logs of Inspect, of which some may be tries at one task; of the scales of the scores.
 ///
 /// # Errors
 /// If one of them cannot be read.
@@ -129,10 +129,13 @@ pub fn together(logs: &[(Input, &'static Importer)]) -> Result<Options, Error> {
         options.samples = Some(Arc::new(samples));
     }
     if tries.len() > 1 {
-        let mut retries = Retries::default();
-        tries.iter().for_each(|log| retries.add(log));
-        options.retries = Some(Arc::new(retries));
+        options.retries = Some(Arc::new(Retries::new(&tries)));
     }
+    let mut scales = Scales::default();
+    logs.iter()
+        .filter(|(_, importer)| importer.has_scores)
+        .for_each(|(log, importer)| scales.add(log, importer, &options));
+    options.scales = Some(Arc::new(scales));
     Ok(options)
 }
 

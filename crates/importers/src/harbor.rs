@@ -13,6 +13,7 @@ pub(super) static IMPORTER: Importer = Importer {
     name: "harbor",
     words: "a result of Harbor",
     has_traces: true,
+    has_scores: true,
     role: Role::Trial,
     marks: &[&["task_name", "trial_name", "agent_info"], &["results[].task_id", "results[].is_resolved"]],
     read,
@@ -27,9 +28,29 @@ const LISTED: &str = "id trial_name task_id is_resolved failure_mode total_input
     agent_ended_at trial_started_at";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let wanted = Wanted::of(&[("", TRIAL), ("results[]", LISTED)]);
-    let about = json::read(input.json()?, &wanted, &mut |row| old(row, input, out))?;
-    if about.has("task_name") { trial(&about, input, out) } else { Ok(()) }
+    let wanted = Wanted::of(&[("", TRIAL), ("", "accuracy"), ("results[]", LISTED)]);
+    let (mut runs, mut judged, mut resolved) = (0.0, 0.0, 0.0);
+    let about = json::read(input.json()?, &wanted, &mut |row| {
+        let solved = old(row, input, out)?;
+        runs += 1.0;
+        judged += f64::from(u8::from(solved.is_some()));
+        resolved += solved.unwrap_or_default();
+        Ok(())
+    })?;
+    if about.has("task_name") {
+        return trial(&about, input, out);
+    }
+    if let Some(stated) = about.number("accuracy").filter(|stated| (stated - resolved / judged).abs() > 1e-4)
+    {
+        let own = (resolved / judged * 1e4).round() / 1e4;
+        let is_failed = (stated - resolved / runs).abs() < 1e-4;
+        let why = if is_failed { ": the others are failures there" } else { ", and does not say why" };
+        let file = input.name();
+        out.contradiction(format!(
+            "`{file}` states {stated} as its accuracy; its items give {own} over the {judged} of {runs} with a verdict{why}"
+        ));
+    }
+    Ok(())
 }
 
 fn between(own: &Members, from: &str, to: &str) -> Option<f64> {
@@ -62,14 +83,19 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         ..Run::default()
     };
     let rewards = own.get("verifier_result.rewards").and_then(Value::as_object);
-    let reward = match (rewards, &out.options.score) {
-        (Some(rewards), Some(wanted)) => rewards.get(wanted).and_then(Value::as_f64),
-        (Some(rewards), None) => rewards
-            .get("reward")
-            .or_else(|| rewards.values().next().filter(|_| rewards.len() == 1))
-            .and_then(Value::as_f64),
-        (None, _) => own.number("verifier_result.reward"),
+    let only =
+        rewards.and_then(|rewards| rewards.keys().next()).filter(|_| rewards.is_some_and(|it| it.len() == 1));
+    let name = match &out.options.score {
+        Some(wanted) => wanted,
+        None => {
+            only.filter(|_| rewards.is_some_and(|it| !it.contains_key("reward"))).map_or("reward", |it| it)
+        }
     };
+    let reward = match rewards {
+        Some(rewards) => rewards.get(name).and_then(Value::as_f64),
+        None => own.number("verifier_result.reward"),
+    };
+    run.score = Some(name.to_owned());
     for (name, value) in rewards.into_iter().flatten().take(64) {
         if rewards.is_some_and(|all| all.len() > 1) {
             run.scored(name, value.as_f64());
@@ -109,8 +135,8 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     out.run("$", run)
 }
 
-/// Takes a result of the first form of Terminal-Bench.
-fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// Takes a result of the first form of Terminal-Bench, and returns its verdict.
+fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<Option<f64>, Stop> {
     let own = row.own;
     let Some(task) = own.text("task_id") else {
         return Err(Fault::new(row.place, "a result without `task_id`", "the id of the task").into());
@@ -146,5 +172,7 @@ fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> 
         run.outcome = Some(Outcome::NoVerdict);
         out.left_out("no result of a trial: it has no verdict");
     }
-    out.run(row.place, run)
+    let solved = run.solved;
+    out.run(row.place, run)?;
+    Ok(solved)
 }

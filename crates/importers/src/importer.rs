@@ -14,6 +14,8 @@ pub struct Importer {
     pub words: &'static str,
     /// True if a log has the steps of an agent, so that reasoning traces can be made of it.
     pub has_traces: bool,
+    /// True if its scores may be of any scale.
+    pub has_scores: bool,
     /// The part that its files have beside other files.
     pub role: Role,
     /// Members of JSON that only its files have: all of one of these lists. A `*` before or after stands for anything.
@@ -35,7 +37,7 @@ pub enum Role {
     Trajectory,
     /// It has the verdicts on trajectories, see [`Verdicts`](super::Verdicts).
     Report,
-    /// It is a try at tasks, of which a later one counts alone, see [`Retries`](super::Retries).
+    /// It may be a try at a task that other logs are of too, see [`Retries`](super::Retries).
     Try,
     /// It is a trial in a folder, with the trajectory of the same run below it.
     Trial,
@@ -53,6 +55,7 @@ impl Importer {
         name: "",
         words: "",
         has_traces: false,
+        has_scores: false,
         role: Role::Runs,
         marks: &[],
         begins: |_| false,

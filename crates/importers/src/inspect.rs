@@ -2,8 +2,7 @@
 //!
 //! Newer logs keep each message once, in pools; no fact is in a message, so none is read.
 
-use std::collections::BTreeSet;
-use std::io::BufRead;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::facts::Outcome;
 use karat_core::timestamp::Timestamp;
@@ -11,7 +10,9 @@ use serde_json::{Map, Value};
 
 use super::bytes::json_text;
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run};
+use super::out::{Out, Run, fact_name};
+use super::retries::{Head, Retries};
+use super::stated::Stated;
 use super::zip::Archive;
 use super::{Fault, Importer, Input, Role, Stop, json};
 
@@ -20,6 +21,7 @@ pub(super) static IMPORTER: Importer = Importer {
     name: "inspect",
     words: "an Inspect log",
     role: Role::Try,
+    has_scores: true,
     marks: &[&["eval.task", "eval.model"]],
     read,
     ..Importer::RUNS
@@ -29,87 +31,127 @@ const SAMPLE: &str = "id epoch scores score error limit model_usage total_time s
     metadata.karat_task";
 const HEADER: &str = "status eval.task eval.model eval.eval_id eval.run_id eval.created eval.metadata.karat eval.scorers \
     results.scores results.total_samples results.completed_samples";
+const HEAD: &str = "eval.task_id eval.created eval.model eval.task eval.task_args eval.model_args eval.model_generate_config";
 
-/// Returns the id of the task, which all tries at it have, and the moment of this one.
-pub(super) fn task_id(input: &Input) -> Result<Option<(String, Timestamp)>, Stop> {
-    let wanted = Wanted::of(&[("", "eval.task_id eval.created"), ("samples[]", "id")]);
-    let of = |header: &Members| {
-        let created = Timestamp::parse(header.text("eval.created")?).ok()?;
-        Some((header.text("eval.task_id")?.to_owned(), created))
-    };
-    if input.head(4)?.starts_with(b"PK\x03\x04") {
-        let archive = Archive::open(input)?;
-        let text = member(&archive, header_of(&archive))?;
-        return Ok(of(&json::read(text, &wanted, &mut |_| Ok(()))?));
-    }
+/// Returns what a log says before its samples, if it says when it was.
+pub(super) fn head(input: &Input) -> Result<Option<Head>, Stop> {
     let mut found = None;
-    let read = json::read(input.json()?, &wanted, &mut |sample| {
-        found = of(sample.before);
+    let read = whole(input, HEAD, "id", &mut |sample| {
+        found = Head::of(sample.before);
         Err(Stop::Enough)
     });
     match read {
         Err(Stop::Enough) => Ok(found),
-        other => Ok(of(&other?)),
+        other => Ok(Head::of(&other?.0)),
     }
 }
 
-fn header_of(archive: &Archive) -> &'static str {
-    if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
+/// Hands on each sample by id and epoch, and whether it was finished.
+pub(super) fn tries(input: &Input, take: &mut dyn FnMut(String, bool)) -> Result<(), Stop> {
+    let take = &mut |sample: &Element<'_>| {
+        name(sample.own).into_iter().for_each(|name| take(name, is_finished(sample.own)));
+        Ok(())
+    };
+    whole(input, HEAD, "id epoch scores score error invalidation", take).map(drop)
+}
+
+/// Returns the name of a sample among those of all tries.
+fn name(own: &Members) -> Option<String> {
+    Some(format!("{}/{}", own.name("id")?, own.name("epoch").unwrap_or_else(|| String::from("1"))))
+}
+
+fn is_finished(own: &Members) -> bool {
+    !own.has("error") && !own.has("invalidation") && (own.has("scores") || own.has("score"))
+}
+
+impl Head {
+    fn of(header: &Members) -> Option<Self> {
+        let mut settings = BTreeMap::new();
+        for name in ["task_args", "model_args", "model_generate_config"] {
+            let own = header.get(&format!("eval.{name}"));
+            for (name, value) in own.and_then(Value::as_object).into_iter().flatten() {
+                let value = json::name(value).unwrap_or_else(|| value.to_string());
+                settings.insert(name.clone(), value);
+            }
+        }
+        Some(Self {
+            model: header.text("eval.model")?.to_owned(),
+            task: header.text("eval.task")?.to_owned(),
+            id: header.text("eval.task_id").map(str::to_owned),
+            created: Timestamp::parse(header.text("eval.created")?).ok()?,
+            settings,
+        })
+    }
 }
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    if let Some(retries) = &out.options.retries
-        && let Some((task, created)) = task_id(input)?
-        && let Some(later) = retries.later(&task, created)
-    {
-        out.note(format!("`{}` was tried again in `{later}`, which counts alone", input.name()));
-        out.elsewhere("a log whose task was tried again in another that is read");
-        return Ok(());
+    let retries = out.options.retries.clone();
+    let retries = retries.as_deref().map(|retries| (retries, input.name()));
+    if let Some(note) = retries.and_then(|(retries, log)| retries.pooled(log)) {
+        out.note(note);
     }
-    if input.head(4)?.starts_with(b"PK\x03\x04") {
-        return archive(input, out);
-    }
-    let mut count = 0;
-    let wanted = Wanted::of(&[("", HEADER), ("samples[]", SAMPLE)]);
-    let header = json::read(input.json()?, &wanted, &mut |sample| {
+    out.awaits_means();
+    let (mut count, mut again) = (0, BTreeMap::new());
+    let (header, notes) = whole(input, HEADER, SAMPLE, &mut |sample| {
+        let log = Log::new(sample.before, retries)?;
         count += 1;
-        Log::new(sample.before)?.sample(sample, out)
+        log.sample(sample, &mut again, out)
     })?;
-    Log::new(&header)?;
+    Log::new(&header, retries)?.state(&header, out);
+    notes.into_iter().for_each(|note| out.note(note));
+    for (later, count) in again {
+        out.note(format!(
+            "{count} samples of `{}` were tried again in `{later}`, which counts",
+            input.name()
+        ));
+    }
     ended(&header, count, out);
     Ok(())
 }
 
-/// Opens a member. A fault names it.
-fn member(archive: &Archive, name: &str) -> Result<impl BufRead + use<>, Stop> {
-    let broken = |error| Stop::from(error).at(|_| name.to_owned());
-    json_text(archive.member(name)?).map_err(broken)
-}
-
-fn archive(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// Reads the wanted members of a log: hands on each sample with the header before it, and returns the header, and what is odd
+/// about an archive.
+fn whole(
+    input: &Input,
+    header: &'static str,
+    sample: &'static str,
+    take: &mut json::Take<'_>,
+) -> Result<(Members, Vec<String>), Stop> {
+    if !input.head(4)?.starts_with(b"PK\x03\x04") {
+        let wanted = Wanted::of(&[("", header), ("samples[]", sample)]);
+        return Ok((json::read(input.json()?, &wanted, take)?, Vec::new()));
+    }
     let archive = Archive::open(input)?;
-    let name = header_of(&archive);
-    let in_member = |stop: Stop, name: &str| {
-        stop.at(|place| if place.is_empty() { name.to_owned() } else { format!("{name}, {place}") })
+    let read = |name: &str, wanted: &Wanted| {
+        let in_member = |place: &str| match place {
+            "" => name.to_owned(),
+            place => format!("{name}, {place}"),
+        };
+        let text = json_text(archive.member(name)?).map_err(|error| Stop::from(error).at(in_member))?;
+        json::read(text, wanted, &mut |_| Ok(())).map_err(|stop| stop.at(in_member))
     };
-    let text = member(&archive, name)?;
-    let header = json::read(text, &Wanted::of(&[("", HEADER)]), &mut |_| Ok(()));
-    let header = header.map_err(|stop| in_member(stop, name))?;
-    let log = Log::new(&header).map_err(|stop| in_member(stop, name))?;
-    let wanted = Wanted::of(&[("", SAMPLE)]);
+    let mut notes = Vec::new();
+    if let Some(name) = archive.repeated.first() {
+        let count = archive.repeated.len();
+        notes.push(format!("{count} members are in the archive twice, as `{name}`: the later one counts"));
+    }
+    let name = if archive.has("header.json") { "header.json" } else { "_journal/start.json" };
+    if name != "header.json" {
+        notes.push(
+            "the log has no end: it is of a run that was broken off, with the samples until then".into(),
+        );
+    }
+    let header = read(name, &Wanted::of(&[("", header)]))?;
+    Log::new(&header, None).map_err(|stop| stop.at(|place| format!("{name}, {place}")))?;
+    let wanted = Wanted::of(&[("", sample)]);
     let mut names: Vec<&String> =
         archive.names.iter().filter(|name| name.starts_with("samples/") && name.ends_with(".json")).collect();
     names.sort_unstable();
-    for name in &names {
-        let text = member(&archive, name)?;
-        let sample = json::read(text, &wanted, &mut |_| Ok(())).map_err(|stop| in_member(stop, name))?;
-        log.sample(&Element { place: name, before: &header, own: &sample, line: &[] }, out)?;
+    for name in names {
+        let own = read(name, &wanted)?;
+        take(&Element { place: name, before: &header, own: &own, line: &[] })?;
     }
-    if name != "header.json" {
-        out.note("the log has no end: it is of a run that was broken off, with the samples until then");
-    }
-    ended(&header, names.len() as u64, out);
-    Ok(())
+    Ok((header, notes))
 }
 
 /// Says what is odd about the log as a whole.
@@ -127,7 +169,10 @@ fn ended(header: &Members, count: u64, out: &mut Out<'_>) {
 
 /// Members that all samples of a log share.
 struct Log<'a> {
+    /// The logs that are read together, and the name of this one.
+    retries: Option<(&'a Retries, &'a str)>,
     model: &'a str,
+    subject: String,
     task: &'a str,
     run: String,
     created: Option<&'a str>,
@@ -138,7 +183,7 @@ struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    fn new(header: &'a Members) -> Result<Self, Stop> {
+    fn new(header: &'a Members, retries: Option<(&'a Retries, &'a str)>) -> Result<Self, Stop> {
         let (Some(model), Some(task)) = (header.text("eval.model"), header.text("eval.task")) else {
             let fault = Fault::new("$.eval", "no model or no task", "`model` and `task` of the evaluation");
             return Err(fault.hint("they come before the samples in every log that Inspect writes").into());
@@ -164,17 +209,48 @@ impl<'a> Log<'a> {
         let is_own = header.has("eval.metadata.karat");
         // Of samples that karat wrote, one without a time has none.
         let created = header.text("eval.created").filter(|_| !is_own);
-        Ok(Self { model, task, run, created, scorers, is_own })
+        let subject = retries.and_then(|(retries, log)| retries.subject(log));
+        let subject = subject.unwrap_or_else(|| model.to_owned());
+        Ok(Self { retries, model, subject, task, run, created, scorers, is_own })
     }
 
-    fn sample(&self, sample: &Element<'_>, out: &mut Out<'_>) -> Result<(), Stop> {
+    /// Takes the means that the log states of its scores.
+    fn state(&self, header: &Members, out: &mut Out<'_>) {
+        for score in header.get("results.scores").and_then(Value::as_array).into_iter().flatten() {
+            let text = |name: &str| score.get(name).and_then(Value::as_str);
+            let (Some(name), metrics) = (text("name"), score.get("metrics").and_then(Value::as_object))
+            else {
+                continue;
+            };
+            let scorer = text("scorer").filter(|scorer| *scorer != name);
+            let name = scorer.map_or_else(|| name.to_owned(), |scorer| format!("{scorer}.{name}"));
+            let reducer = text("reducer").filter(|it| *it != "mean");
+            for metric in ["accuracy", "mean"] {
+                let value = metrics.and_then(|metrics| metrics.get(metric)?.get("value")?.as_f64());
+                out.states(value.map(|value| Stated {
+                    words: format!("the {metric} of `{name}`"),
+                    fact: fact_name("score_", &name),
+                    value,
+                    how:
+                        reducer.map(|reducer| format!("its attempts at a sample are reduced by `{reducer}`")),
+                }));
+            }
+        }
+    }
+
+    fn sample(
+        &self,
+        sample: &Element<'_>,
+        again: &mut BTreeMap<String, u64>,
+        out: &mut Out<'_>,
+    ) -> Result<(), Stop> {
         let own = sample.own;
         let Some(id) = own.name("id") else {
             return Err(Fault::new(sample.place, "a sample without `id`", "the id of each sample").into());
         };
         let epoch = own.name("epoch").unwrap_or_else(|| String::from("1"));
         let mut run = Run {
-            subject: self.model.to_owned(),
+            subject: self.subject.clone(),
             task: Some(match own.text("metadata.karat_task").filter(|_| self.is_own) {
                 Some(task) => task.to_owned(),
                 None => format!("{}/{id}", self.task),
@@ -204,6 +280,13 @@ impl<'a> Log<'a> {
         } else if run.solved.is_none() && run.outcome.is_none() {
             run.outcome = Some(Outcome::NoVerdict);
             out.left_out("no score of a sample: it has no verdict");
+        }
+        let later = self.retries.and_then(|(retries, log)| retries.later(log, &name(own)?, is_finished(own)));
+        if let Some(later) = later {
+            *again.entry(later.to_owned()).or_default() += 1;
+            out.elsewhere("a sample that was tried again in a later log");
+            out.accounted(run);
+            return Ok(());
         }
         out.run(sample.place, run)
     }
@@ -278,12 +361,12 @@ impl<'a> Log<'a> {
         }
         for (at, (name, value)) in values.into_iter().enumerate().take(64) {
             if Some(at) == chosen {
-                run.solved = value;
+                (run.solved, run.score) = (value, Some(name.clone()));
                 if value.is_none() {
                     out.left_out(format!("a score `{name}` that is not a number"));
                 }
             }
-            if Some(at) != chosen || value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
+            if Some(at) != chosen {
                 run.scored(&name, value);
             }
         }

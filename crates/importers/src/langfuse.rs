@@ -14,6 +14,7 @@ pub(super) static IMPORTER: Importer = Importer {
     name: "langfuse",
     words: "a trace of Langfuse",
     has_traces: true,
+    has_scores: true,
     marks: &[
         &["trace.id", "trace.projectId", "observations[]"],
         &["projectId", "observations[].traceId", "latency"],
@@ -161,7 +162,7 @@ fn scores(scores: Option<&Value>, run: &mut Run, out: &mut Out<'_>) {
     for (title, (_, score)) in values.iter().take(64) {
         let value = score.get("value").and_then(Value::as_f64);
         if wanted.as_deref() == Some(*title) {
-            run.solved = value;
+            (run.solved, run.score) = (value, Some((*title).to_owned()));
         }
         match (value.and_then(plain), score.get("stringValue").and_then(name)) {
             (Some(value), _) => run.other.push((fact_name("score_", title), value.into())),

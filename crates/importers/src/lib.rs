@@ -41,8 +41,10 @@ mod out;
 mod promptfoo;
 mod retries;
 mod samples;
+mod scales;
 mod scan;
 mod spans;
+mod stated;
 mod steps;
 mod swe_agent;
 mod swe_bench;
@@ -62,10 +64,13 @@ pub use importer::{Importer, Role};
 pub use out::Summary;
 pub use retries::Retries;
 pub use samples::Samples;
+pub use scales::Scales;
 pub use spans::{OTLP, requests};
 pub use verdicts::Verdicts;
 
+use karat_core::facts::Digest;
 use out::Out;
+use scales::Held;
 
 /// Every importer. A file that fits several is one of the first of them.
 pub static IMPORTERS: &[&Importer] = &[
@@ -110,8 +115,10 @@ pub struct Options {
     pub verdicts: Option<Arc<Verdicts>>,
     /// The samples in files that are read too, whose means and sums are not counted.
     pub samples: Option<Arc<Samples>>,
-    /// The logs that are read too, of which a later try at a task counts alone.
+    /// The logs that are read too, of which some may be tries at one task.
     pub retries: Option<Arc<Retries>>,
+    /// The ranges of the scores in all logs that are read; none if this one is alone.
+    pub scales: Option<Arc<Scales>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.
@@ -224,10 +231,41 @@ pub fn import(
         let fault = Fault::new("", importer.words, "a log with the steps of an agent");
         return Err(fault.hint("it has runs, for cards of facts").of(input));
     }
-    let mut out = Out::new(input, digest, importer, options, take);
-    match (importer.read)(input, &mut out) {
-        Ok(()) | Err(Stop::Enough) => Ok(out.end()),
-        Err(Stop::Fault(fault)) => Err(fault.of(input)),
+    if let Some(scales) = &options.scales {
+        return once(input, digest, importer, options, scales, take).0;
+    }
+    if !importer.has_scores {
+        return once(input, digest, importer, options, &Scales::default(), take).0;
+    }
+    // One value can show that none of the score is a share, so nothing is handed on before all were seen.
+    let mut held = Held::default();
+    let (read, seen) = once(input, digest, importer, options, &Scales::default(), &mut |item| {
+        held.add(&item);
+        ControlFlow::Continue(())
+    });
+    if held.is_cut || seen.has_other() {
+        drop(held);
+        return once(input, digest, importer, options, &seen, take).0;
+    }
+    held.hand_on(take);
+    read
+}
+
+/// Reads a log whose scores are of these scales; returns the ranges that it has, too.
+fn once(
+    input: &Input,
+    digest: Digest,
+    importer: &'static Importer,
+    options: &Options,
+    scales: &Scales,
+    take: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+) -> (Result<Summary, ImportError>, Scales) {
+    let mut out = Out::new(input, digest, importer, options, scales, take);
+    let read = (importer.read)(input, &mut out);
+    let (summary, seen) = out.end();
+    match read {
+        Ok(()) | Err(Stop::Enough) => (Ok(summary), seen),
+        Err(Stop::Fault(fault)) => (Err(fault.of(input)), seen),
     }
 }
 

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::json::{Wanted, members};
-use super::out::{MEAN, Out, Run};
+use super::out::{MEAN, Out, Run, fact_name};
+use super::stated::Stated;
 use super::{Fault, Importer, Input, Role, Samples, Stop, json};
 
 /// The importer of samples of the Language Model Evaluation Harness.
 pub(super) static IMPORTER: Importer = Importer {
     name: "lm-eval",
     words: "a file of samples of lm-eval",
+    has_scores: true,
     role: Role::Samples { sums: "configs", add: Samples::add_task },
     marks: &[
         &["doc_id", "resps[]", "filtered_resps[]"],
@@ -34,6 +36,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let wanted = Wanted::of(&[("", "doc_id doc_hash filter metrics"), ("", METRICS)]);
     let task = task(input);
     let mut rows: BTreeMap<String, u64> = BTreeMap::new();
+    let mut counted = None;
     json::read_lines(input.json()?, &wanted, &mut |row| {
         let own = row.own;
         let Some(doc) = own.name("doc_id") else {
@@ -45,14 +48,18 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             Some(names) => names.iter().filter_map(Value::as_str).collect(),
             None => METRICS.split(' ').filter(|name| own.has(name)).collect(),
         };
-        let wanted = out.options.score.clone();
-        let (wanted, own_filter) =
-            match wanted.as_deref().map(|name| name.split_once(',').unwrap_or((name, ""))) {
-                Some((name, filter)) => (Some(name.to_owned()), filter.to_owned()),
-                None => (None, String::new()),
-            };
-        if !own_filter.is_empty() && own_filter != filter {
-            out.left_out(format!("a sample after the filter `{filter}`, which is not asked for"));
+        let asked = out.options.score.clone();
+        let asked = asked.as_deref().map(|name| name.split_once(',').unwrap_or((name, "")));
+        let wanted = asked.map(|(name, _)| name.to_owned());
+        // One document is one task, however many filters its answer went through.
+        let counted = counted.get_or_insert_with(|| match asked {
+            Some((_, asked)) if !asked.is_empty() => asked.to_owned(),
+            _ => filter.to_owned(),
+        });
+        if counted != filter {
+            out.left_out(format!(
+                "a sample after the filter `{filter}`: of a document that after `{counted}` counts"
+            ));
             return Ok(());
         }
         let is_lower = |name: &str| about.lower.iter().any(|lower| lower == name);
@@ -60,16 +67,21 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         if let Some(name) = chosen.or_else(|| metrics.first().copied()).filter(|name| is_lower(name)) {
             out.left_out(format!("whether a document was solved: the less `{name}` is, the better"));
         }
+        if let Some(name) = chosen.filter(|_| rows.get(filter) == Some(&1)) {
+            let value = about.results.as_ref().and_then(|own| own.get(format!("{name},{filter}"))?.as_f64());
+            out.states(value.map(|value| Stated {
+                words: format!("`{name},{filter}` of `{task}`"),
+                fact: fact_name("score_", name),
+                value,
+                how: None,
+            }));
+        }
         let mut run = Run {
             subject: about.subject.clone(),
             task: Some(format!("{task}/{doc}")),
-            // One document has a row for each filter, in each run.
             id: format!("{}/{task}/{doc}/{filter}{}", about.subject, about.moment),
             ..Run::default()
         };
-        if filter != "none" {
-            run.task = Some(format!("{task}/{filter}/{doc}"));
-        }
         // A metric of a task may have any name.
         let all: Value = if metrics.iter().all(|name| own.has(name)) {
             Value::Null
@@ -82,17 +94,11 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
                 value => value.as_f64(),
             });
-            if Some(*name) == chosen {
-                run.solved = value.filter(|_| !is_lower(name));
-                match value {
-                    None => {
-                        out.left_out(format!("a metric `{name}` that is not a number of the sample alone"))
-                    }
-                    Some(value) if is_lower(name) || !(0.0..=1.0).contains(&value) => {
-                        run.scored(name, Some(value));
-                    }
-                    Some(_) => {}
-                }
+            if Some(*name) == chosen && value.is_none() {
+                out.left_out(format!("a metric `{name}` that is not a number of the sample alone"));
+            }
+            if Some(*name) == chosen && !is_lower(name) {
+                (run.solved, run.score) = (value, Some((*name).to_owned()));
             } else {
                 run.scored(name, value);
             }
@@ -106,6 +112,16 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.left_out("no cost, time and tokens: a sample has none");
         out.run(row.place, run)
     })?;
+    if rows.len() > 1
+        && let Some(counted) = &counted
+    {
+        let names = rows.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        out.note(format!(
+            "`{}` has each document after the filters {names}: that after `{counted}` counts; `karat import --score METRIC,FILTER` \
+             takes another",
+            input.name()
+        ));
+    }
     // A row for each document after each filter.
     let least = rows.values().min().copied().unwrap_or_default();
     if let Some(stated) = about.documents.filter(|stated| *stated > least) {
@@ -152,11 +168,14 @@ struct About {
     moment: String,
     /// The number of documents that were asked.
     documents: Option<u64>,
+    /// The means of the task, by metric and filter.
+    results: Option<Value>,
 }
 
 /// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
 fn about(input: &Input) -> Result<About, Stop> {
-    let wanted = "model_name config.model_args config.model lm_eval_version higher_is_better n-samples";
+    let wanted =
+        "model_name config.model_args config.model lm_eval_version higher_is_better n-samples results";
     let wanted = Wanted::of(&[("", wanted)]);
     let mut lower = LOWER.map(str::to_owned).to_vec();
     let folder = input.folder().unwrap_or_else(|| input.stem()).to_owned();
@@ -166,12 +185,26 @@ fn about(input: &Input) -> Result<About, Stop> {
     let own_moment = if is_moment(moment) { format!("/{moment}") } else { String::new() };
     let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
     let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
-        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
+        return Ok(About {
+            subject: folder,
+            is_sums,
+            lower,
+            moment: own_moment,
+            documents: None,
+            results: None,
+        });
     };
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
     let Ok(results) = members(&text, &wanted) else {
-        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
+        return Ok(About {
+            subject: folder,
+            is_sums,
+            lower,
+            moment: own_moment,
+            documents: None,
+            results: None,
+        });
     };
     let task = task(input);
     let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());
@@ -190,7 +223,8 @@ fn about(input: &Input) -> Result<About, Stop> {
         (model, Some(revision)) => format!("{model}@{revision}"),
         (model, None) => model.to_owned(),
     };
-    Ok(About { subject, is_sums, lower, moment: own_moment, documents })
+    let results = results.get("results").and_then(|tasks| tasks.get(&task)).cloned();
+    Ok(About { subject, is_sums, lower, moment: own_moment, documents, results })
 }
 
 /// Returns the task in `samples_TASK_MOMENT.jsonl`.

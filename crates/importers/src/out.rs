@@ -9,6 +9,8 @@ use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::scales::{Scales, fitting};
+use super::stated::{Account, Stated};
 use super::steps::Steps;
 use super::{Importer, Input, Item, Items, Options, Stop};
 use karat_evidence::names;
@@ -33,6 +35,8 @@ pub struct Summary {
     pub elsewhere: u64,
     /// Things to know about the file as a whole.
     pub notes: Vec<String>,
+    /// The notes on numbers that the file states, and that do not follow from its items.
+    pub contradictions: Vec<String>,
 }
 
 impl Summary {
@@ -51,6 +55,7 @@ impl Summary {
             *self.left_out.entry(reason).or_default() += count;
         }
         other.notes.into_iter().for_each(|note| self.note(note));
+        self.contradictions.extend(other.contradictions);
     }
 }
 
@@ -69,6 +74,8 @@ pub(super) struct Run {
     pub is_own: bool,
     /// The share of the task that was solved.
     pub solved: Option<f64>,
+    /// The score that this is; none if the log has a verdict.
+    pub score: Option<String>,
     pub cost_usd: Option<f64>,
     pub seconds: Option<f64>,
     pub tokens: Option<f64>,
@@ -124,6 +131,10 @@ pub(super) struct Out<'a> {
     digest: String,
     importer: &'static Importer,
     pub options: &'a Options,
+    /// The scales of the scores in all that is read, and what is seen of them here.
+    known: &'a Scales,
+    seen: Scales,
+    account: Account,
     summary: Summary,
     take: &'a mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
     buffer: Vec<u8>,
@@ -135,14 +146,52 @@ impl<'a> Out<'a> {
         digest: Digest,
         importer: &'static Importer,
         options: &'a Options,
+        known: &'a Scales,
         take: &'a mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
     ) -> Self {
-        let (digest, summary) = (digest.to_string(), Summary::default());
-        Self { input, digest, importer, options, summary, take, buffer: Vec::new() }
+        let (digest, seen, account) = (digest.to_string(), Scales::default(), Account::default());
+        let (summary, buffer) = (Summary::default(), Vec::new());
+        Self { input, digest, importer, options, known, seen, account, summary, take, buffer }
     }
 
-    pub(super) fn end(self) -> Summary {
-        self.summary
+    /// Returns the summary, with what does not follow from the items, and the scales of the scores.
+    pub(super) fn end(mut self) -> (Summary, Scales) {
+        for name in self.seen.names() {
+            let Some((low, high)) = self.known.other(self.importer.name, name) else { continue };
+            let (fact, (least, most)) = (fact_name("score_", name), fitting((low, high)));
+            self.summary.note(format!(
+                "`{name}` is from {low} to {high}, so none of its values is a share of a task: `solved` is missing, and `{fact}` \
+                 has them; a scorecard that counts them declares `{fact} = {{ min = {least}, max = {most} }}`"
+            ));
+        }
+        for note in self.account.end(self.input.name()) {
+            self.contradiction(note);
+        }
+        (self.summary, self.seen)
+    }
+
+    /// Awaits the means that the log states after its items.
+    pub(super) fn awaits_means(&mut self) {
+        self.account.is_awaited = true;
+    }
+
+    /// Takes a mean that the log states of a score, if it does, to compare it with that of its items.
+    pub(super) fn states(&mut self, stated: Option<Stated>) {
+        self.account.states(stated);
+    }
+
+    /// Compares a number that the log states of itself with what it lists.
+    pub(super) fn states_count(&mut self, what: &str, stated: Option<f64>, listed: usize) {
+        if let Some(stated) = stated.filter(|stated| *stated != listed as f64) {
+            let file = self.input.name();
+            self.contradiction(format!("`{file}` states {stated} as {what}, and lists {listed}"));
+        }
+    }
+
+    /// Says that a number that the log states does not follow from its items.
+    pub(super) fn contradiction(&mut self, note: String) {
+        self.summary.contradictions.push(note.clone());
+        self.summary.note(note);
     }
 
     /// Counts something that is not in the items.
@@ -174,8 +223,30 @@ impl<'a> Out<'a> {
         self.options.items == Items::Traces
     }
 
+    /// Compares the scores of a run with what the log states of them; none where the range of the score is not 0 to 1.
+    pub(super) fn accounted(&mut self, mut run: Run) -> Run {
+        let decides = run.score.as_deref().zip(run.solved);
+        let others =
+            run.other.iter().filter_map(|(fact, value)| Some((fact.as_str().into(), value.as_f64()?)));
+        let scores = decides.map(|(name, value)| (fact_name("score_", name).into(), value)).into_iter();
+        self.account.run(run.task.as_deref(), scores.chain(others));
+        if let Some((name, value)) = decides {
+            self.seen.see(self.importer.name, name, value);
+        }
+        if let Some((name, value)) = run.score.take().zip(run.solved)
+            && (self.known.other(self.importer.name, &name).is_some() || !(0.0..=1.0).contains(&value))
+        {
+            run.solved = None;
+            run.scored(&name, Some(value));
+            // It followed from the score.
+            run.outcome = run.outcome.filter(|it| !matches!(it, Outcome::Succeeded | Outcome::Failed));
+        }
+        run
+    }
+
     /// Writes a run, as the kind of item that is wanted.
     pub(super) fn run(&mut self, place: &str, run: Run) -> Result<(), Stop> {
+        let run = self.accounted(run);
         if self.wants_steps() {
             return self.trace(place, run);
         }

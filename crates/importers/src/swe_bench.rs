@@ -30,6 +30,9 @@ const LISTS: [(&str, Outcome); 8] = [
     ("resolved_ids", Outcome::Succeeded),
 ];
 
+/// The numbers of instances that a report states.
+const COUNTS: [(&str, Outcome); 1] = [("resolved_instances", Outcome::Succeeded)];
+
 pub(super) type Instances = BTreeMap<String, (Outcome, String)>;
 
 /// Returns the verdict on each instance of a report, with its place, and the number of all instances if the report has it.
@@ -111,6 +114,12 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         input.stem()
     };
     let count = instances.len();
+    let report =
+        json::read(input.json()?, &Wanted::of(&COUNTS.map(|(name, _)| ("", name))), &mut |_| Ok(()))?;
+    for (name, outcome) in COUNTS {
+        let listed = instances.values().filter(|(own, _)| *own == outcome).count();
+        out.states_count(&format!("`{name}`"), report.number(name), listed);
+    }
     for (id, (outcome, place)) in instances {
         let solved = match outcome {
             Outcome::Succeeded => Some(1.0),

@@ -1,5 +1,7 @@
 //! tau-bench and tau2-bench: attempts at tasks with a simulated user.
 
+use std::collections::BTreeSet;
+
 use karat_core::facts::Outcome;
 use serde_json::Value;
 
@@ -13,6 +15,7 @@ pub(super) static TAU_2: Importer = Importer {
     name: "tau2",
     words: "a file of results of tau2-bench",
     has_traces: true,
+    has_scores: true,
     marks: &[
         &["simulations[].task_id", "info"],
         &["info.environment_info", "info.agent_info"],
@@ -27,6 +30,7 @@ pub(super) static TAU_BENCH: Importer = Importer {
     name: "tau-bench",
     words: "a file of results of tau-bench",
     has_traces: true,
+    has_scores: true,
     marks: &[&["[].task_id", "[].reward", "[].info"]],
     read,
     ..Importer::RUNS
@@ -80,6 +84,7 @@ fn steps_of(list: Option<&Value>, has_failed: impl Fn(&Value, &str) -> bool) -> 
 }
 
 fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
+    run.score = Some(String::from("reward"));
     match reward {
         Some(reward) if (reward - 1.0).abs() <= NEAR => run.solved = Some(1.0),
         Some(reward) => {
@@ -108,14 +113,31 @@ fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         ("", submitted),
         ("", RUN),
         ("", messages),
+        ("", "info.num_trials"),
+        ("tasks[]", "id"),
         ("simulations[]", RUN),
         ("simulations[]", messages),
     ]);
-    let mut count = 0;
+    let (mut count, mut tasks, mut seen, mut again) = (0, 0, BTreeSet::new(), 0);
     let about = json::read(input.json()?, &wanted, &mut |element| {
+        if element.place.starts_with("$.tasks") {
+            tasks += 1;
+            return Ok(());
+        }
         count += 1;
+        again += u64::from(!seen.insert((element.own.name("task_id"), element.own.name("trial"))));
         simulation(element, element.before, out)
     })?;
+    if again > 0 {
+        out.contradiction(format!(
+            "`{}` has {again} simulations of the same task and trial as another",
+            input.name()
+        ));
+    }
+    if let Some(trials) = about.number("info.num_trials").filter(|_| tasks > 0) {
+        let what = format!("the number of simulations ({tasks} tasks by {trials} trials)");
+        out.states_count(&what, Some(f64::from(tasks) * trials), count);
+    }
     if about.has("submitting_organization") && about.has("results") {
         return submission(&about, input, out);
     }

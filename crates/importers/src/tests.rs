@@ -7,6 +7,7 @@ mod inspect;
 mod odd;
 mod packed;
 mod spans;
+mod stated;
 mod steps;
 mod traces;
 

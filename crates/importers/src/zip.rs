@@ -1,4 +1,4 @@
-//! Zip archives: members by name, each once, unpacked within bounds and checked against their checksums.
+//! Zip archives: members by name, unpacked within bounds and checked against their checksums.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,6 +19,8 @@ pub(super) struct Archive {
     members: BTreeMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
     /// Names in the order of the archive.
     pub names: Vec<String>,
+    /// Names of which there are several members: the last of them counts, as of what was written again.
+    pub repeated: Vec<String>,
 }
 
 fn fault(place: impl Into<String>, found: impl Into<String>, expected: &str) -> Fault {
@@ -36,7 +38,7 @@ impl Archive {
         let end = input.len().map_err(|error| unreadable(&error))?;
         let located = rawzip::ZipLocator::new().locate_in_reader(reader, &mut buffer, end);
         let archive = located.map_err(|(_, error)| unreadable(&error))?;
-        let (mut members, mut names) = (BTreeMap::new(), Vec::new());
+        let (mut members, mut names, mut repeated) = (BTreeMap::new(), Vec::new(), Vec::new());
         let stated = archive.entries_hint();
         let mut spans = Vec::new();
         let mut entries = archive.entries(&mut buffer);
@@ -50,10 +52,11 @@ impl Archive {
             spans.push((entry.local_header_offset(), entry.compressed_size_hint()));
             let found = (entry.wayfinder(), entry.compression_method());
             if members.insert(name.clone(), found).is_some() {
-                return Err(fault(quoted(&name), "a member of that name a second time", "each name once"));
+                repeated.push(name);
+            } else {
+                names.push(name);
             }
-            names.push(name);
-            if names.len() > MEMBERS_MAX {
+            if spans.len() > MEMBERS_MAX {
                 return Err(fault("the archive", "more than a million members", "fewer"));
             }
         }
@@ -70,7 +73,7 @@ impl Archive {
         if overlap {
             return Err(fault("the archive", "members that share bytes", "members one after the other"));
         }
-        Ok(Self { archive: Arc::new(archive), members, names })
+        Ok(Self { archive: Arc::new(archive), members, names, repeated })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

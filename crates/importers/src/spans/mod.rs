@@ -20,6 +20,7 @@ pub static OTLP: Importer = Importer {
     name: "otlp",
     words: "a file of OpenTelemetry spans",
     has_traces: true,
+    has_scores: true,
     marks: &[
         &["resourceSpans[]"],
         &["trace.resourceSpans[]"],
@@ -35,6 +36,7 @@ pub(super) static JAEGER: Importer = Importer {
     name: "jaeger",
     words: "a file of Jaeger spans",
     has_traces: true,
+    has_scores: true,
     marks: &[&["data[].traceID", "data[].spans[]"]],
     read: jaeger,
     ..Importer::RUNS
@@ -45,6 +47,7 @@ pub(super) static OPENINFERENCE: Importer = Importer {
     name: "openinference",
     words: "a file of OpenTelemetry spans, one by one",
     has_traces: true,
+    has_scores: true,
     marks: &[
         &["context.trace_id", "context.span_id", "attributes"],
         &["[].context.trace_id", "[].context.span_id", "[].attributes"],

@@ -495,7 +495,7 @@ impl Traces {
             let wanted = out.options.score.as_deref().unwrap_or("solved");
             for Evaluation { name, value, .. } in &trace.evaluations {
                 if name == wanted {
-                    run.solved = Some(*value);
+                    (run.solved, run.score) = (Some(*value), Some(name.clone()));
                 } else {
                     run.scored(name, Some(*value));
                 }

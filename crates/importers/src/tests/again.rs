@@ -68,39 +68,93 @@ fn equal_names_in_several_suites_are_several_tests() {
     );
 }
 
-#[test]
-fn the_last_try_at_a_task_of_inspect_counts_alone() {
-    let log = |created: &str, task: &str, samples: &str| {
-        format!(
-            r#"{{"eval": {{"task": "t", "model": "m", "eval_id": "{created}", "task_id": "{task}", "created": "{created}"}}, "samples": [{samples}]}}"#
-        )
-    };
-    let sample = |id: u32, value: &str| {
-        format!(r#"{{"id": {id}, "epoch": 1, "uuid": "u{id}", "scores": {{"s": {{"value": "{value}"}}}}}}"#)
-    };
-    let logs = [
-        ("first.json", log("2026-01-01T00:00:00Z", "a", &sample(1, "C"))),
-        ("second.json", log("2026-01-01T00:00:00+00:00", "b", &sample(1, "I"))),
-        ("retry.json", log("2026-01-02T00:00:00Z", "a", &[sample(1, "C"), sample(2, "I")].join(","))),
-        ("without.json", log("2025-01-01T00:00:00Z", "a", "").replace("\"task_id\": \"a\", ", "")),
-        ("twin.json", log("2026-01-02T00:00:00+00:00", "a", &sample(3, "C"))),
-    ];
-    let inputs = logs.map(|(name, log)| Input::memory(name, log.into_bytes()));
-    let mut retries = Retries::default();
-    inputs.iter().for_each(|log| retries.add(log));
-    let options = Options { retries: Some(Arc::new(retries)), ..Options::default() };
-    let found = inputs.each_ref().map(|log| {
-        let mut count = 0;
-        let summary = import(log, by_name("inspect"), &options, &mut |_: Item<'_>| {
-            count += 1;
+/// Returns of each log of Inspect that is read with the others the tasks of its items by subject, and the notes.
+fn together(logs: &[(&str, String)]) -> Vec<(Vec<String>, Vec<String>)> {
+    let inputs: Vec<Input> =
+        logs.iter().map(|(name, log)| Input::memory(*name, log.clone().into_bytes())).collect();
+    let retries = Some(Arc::new(Retries::new(&inputs.iter().collect::<Vec<_>>())));
+    let options = Options { retries, ..Options::default() };
+    let read = |log: &Input| {
+        let mut items = Vec::new();
+        let summary = import(log, by_name("inspect"), &options, &mut |item: Item<'_>| {
+            let item: Value = serde_json::from_slice(item.json).unwrap();
+            items.push(format!("{} {} {}", item["subject"], item["task"], item["outcome"]).replace('"', ""));
             ControlFlow::Continue(())
         });
-        let summary = summary.unwrap();
-        (count, summary.elsewhere, summary.notes)
-    });
-    let later = vec![String::from("`first.json` was tried again in `retry.json`, which counts alone")];
+        (items, summary.unwrap().notes)
+    };
+    inputs.iter().map(read).collect()
+}
+
+fn log_of(created: &str, task: &str, samples: &[String]) -> String {
+    format!(
+        r#"{{"eval": {{"task": "t", "model": "m", "eval_id": "{created}", "task_id": "{task}", "created": "{created}"}}, "samples": [{}]}}"#,
+        samples.join(",")
+    )
+}
+
+fn sample(id: u32, value: &str) -> String {
+    format!(r#"{{"id": {id}, "epoch": 1, "scores": {{"s": {{"value": "{value}"}}}}}}"#)
+}
+
+fn broken(id: u32) -> String {
+    format!(r#"{{"id": {id}, "epoch": 1, "error": {{"message": "x"}}}}"#)
+}
+
+#[test]
+fn of_tries_at_one_task_the_newest_that_was_finished_counts_for_each_sample() {
+    let (old, new) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+    for (first, second, expected) in [
+        // The retry has again what was finished, or only the rest, or nothing, or it broke where the first did not.
+        (
+            vec![sample(1, "C"), broken(2)],
+            vec![sample(1, "C"), sample(2, "I")],
+            ([""; 0].to_vec(), vec!["t/1 succeeded", "t/2 failed"]),
+        ),
+        (vec![sample(1, "C"), broken(2)], vec![sample(2, "I")], (vec!["t/1 succeeded"], vec!["t/2 failed"])),
+        (vec![sample(1, "C"), sample(2, "I")], vec![], (vec!["t/1 succeeded", "t/2 failed"], vec![])),
+        (vec![sample(1, "C")], vec![broken(1)], (vec!["t/1 succeeded"], vec![])),
+        (vec![broken(1)], vec![broken(1)], (vec![], vec!["t/1 no-verdict"])),
+    ] {
+        let logs = [("first.json", log_of(old, "a", &first)), ("retry.json", log_of(new, "a", &second))];
+        let items = |list: &[&str]| list.iter().map(|item| format!("m {item}")).collect::<Vec<_>>();
+        let found: Vec<Vec<String>> = together(&logs).into_iter().map(|(items, _)| items).collect();
+        assert_eq!(found, [items(&expected.0), items(&expected.1)], "{first:?} {second:?}");
+    }
+    let logs = [
+        ("first.json", log_of(old, "a", &[sample(1, "C")])),
+        ("retry.json", log_of(new, "a", &[sample(1, "C")])),
+    ];
+    let told = "1 samples of `first.json` were tried again in `retry.json`, which counts";
+    assert_eq!(together(&logs)[0].1, [told]);
     // Of two of the same moment neither is the later one.
-    assert_eq!(found, [(0, 1, later), (1, 0, vec![]), (2, 0, vec![]), (0, 0, vec![]), (1, 0, vec![])]);
+    let twins =
+        [("a.json", log_of(old, "a", &[sample(1, "C")])), ("b.json", log_of(old, "a", &[sample(1, "I")]))];
+    assert_eq!(together(&twins).iter().map(|(items, _)| items.len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn separate_evaluations_are_named_and_other_settings_are_other_subjects() {
+    let [main, other] = ["a", "b"].map(|task| log_of("2026-01-01T00:00:00Z", task, &[sample(1, "C")]));
+    let found = together(&[("main.json", main.clone()), ("pr.json", other.clone())]);
+    for (_, notes) in &found {
+        assert!(
+            notes[0].starts_with("`main.json` and `pr.json` are separate evaluations of `t` by `m`"),
+            "{notes:?}"
+        );
+    }
+    let set = |log: &str, effort: &str| {
+        log.replace(
+            r#""task": "t","#,
+            &format!(
+                r#""task": "t", "model_generate_config": {{"reasoning_effort": "{effort}", "top_p": 1}},"#
+            ),
+        )
+    };
+    let found = together(&[("low.json", set(&main, "low")), ("high.json", set(&other, "high"))]);
+    let items: Vec<&String> = found.iter().flat_map(|(items, _)| items).collect();
+    assert_eq!(items, ["m (reasoning_effort=low) t/1 succeeded", "m (reasoning_effort=high) t/1 succeeded"]);
+    assert!(found.iter().all(|(_, notes)| notes.is_empty()), "{found:?}");
 }
 
 #[test]

@@ -17,12 +17,19 @@ fn log() -> Vec<u8> {
 }
 
 #[test]
-fn a_name_twice_is_refused() {
-    let twice = archive(
-        &[("header.json", HEADER), ("samples/1_epoch_1.json", SAMPLE), ("samples/1_epoch_1.json", SAMPLE)],
-        Packing::Deflate,
-    );
-    assert_snapshot!(refused("x.eval", &twice), @"x.eval: `samples/1_epoch_1.json`: found a member of that name a second time, expected each name once");
+fn of_two_members_of_a_name_the_later_counts_and_that_is_told() {
+    let (name, other) = ("samples/1_epoch_1.json", SAMPLE.replace(r#""C""#, r#""I""#));
+    assert_ne!(SAMPLE, other);
+    for (samples, solved) in [([SAMPLE, &other], 0), ([&other, SAMPLE], 1)] {
+        let [first, later] = samples;
+        let twice = archive(&[("header.json", HEADER), (name, first), (name, later)], Packing::Deflate);
+        let (items, summary) = read_as("x.eval", &twice, by_name("inspect"), &Options::default()).unwrap();
+        assert_eq!(items.iter().map(|item| &item["solved"]).collect::<Vec<_>>(), [solved]);
+        assert_eq!(
+            summary.notes,
+            ["1 members are in the archive twice, as `samples/1_epoch_1.json`: the later one counts"]
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! The comparison of the numbers that a log states of itself with those of its items.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// A mean that a log states.
+#[derive(Debug)]
+pub(super) struct Stated {
+    /// The words for it: ``the accuracy of `match` ``.
+    pub words: String,
+    /// The fact that has the values of the score.
+    pub fact: String,
+    pub value: f64,
+    /// A reason for which the items may give another number.
+    pub how: Option<String>,
+}
+
+/// The values of a score in the items.
+#[derive(Debug, Default)]
+struct Tally {
+    count: u64,
+    sum: f64,
+    /// The sum and number of the values at each task.
+    tasks: BTreeMap<u64, (f64, u32)>,
+}
+
+/// The means that a log states, and the values of its items.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// True if the log states its means after its items, so that all of their scores are counted.
+    pub is_awaited: bool,
+    stated: Vec<Stated>,
+    tallies: BTreeMap<String, Tally>,
+    runs: u64,
+}
+
+impl Account {
+    /// Adds a mean that the log states.
+    pub(super) fn states(&mut self, stated: Option<Stated>) {
+        self.stated.extend(stated);
+    }
+
+    /// Adds an item with its scores, by the facts that have them.
+    pub(super) fn run<'s>(&mut self, task: Option<&str>, scores: impl Iterator<Item = (Cow<'s, str>, f64)>) {
+        if self.stated.is_empty() && !self.is_awaited {
+            return;
+        }
+        self.runs += 1;
+        let mut hasher = DefaultHasher::new();
+        task.hash(&mut hasher);
+        let task = hasher.finish();
+        for (fact, value) in scores {
+            if !self.is_awaited && self.stated.iter().all(|stated| stated.fact != fact) {
+                continue;
+            }
+            let tally = self.tallies.entry(fact.into_owned()).or_default();
+            tally.count += 1;
+            tally.sum += value;
+            let (sum, count) = tally.tasks.entry(task).or_default();
+            *sum += value;
+            *count += 1;
+        }
+    }
+
+    /// Says which means that `file` states do not follow from its items.
+    pub(super) fn end(&self, file: &str) -> Vec<String> {
+        self.stated.iter().filter_map(|stated| self.compared(stated, file)).collect()
+    }
+
+    fn compared(&self, stated: &Stated, file: &str) -> Option<String> {
+        let Stated { words, fact, value, how } = stated;
+        let said = format!("`{file}` states {value} as {words}");
+        let Some(tally) = self.tallies.get(fact) else {
+            return (self.runs > 0).then(|| format!("{said}, and none of its items has that score"));
+        };
+        let means = tally.tasks.values().map(|(sum, count)| sum / f64::from(*count));
+        let own = means.sum::<f64>() / tally.tasks.len() as f64;
+        let without = self.runs.saturating_sub(tally.count);
+        let why = if is_close(own, *value) {
+            return None;
+        } else if without > 0 && is_close(tally.sum / self.runs as f64, *value) {
+            format!(": {without} without a verdict are failures there")
+        } else if let Some(how) = how {
+            format!(": {how}")
+        } else if is_close(tally.sum / tally.count as f64, *value) {
+            String::from(": it is the mean of all attempts there, and of tasks here")
+        } else {
+            String::from(", and does not say why")
+        };
+        let own = (own * 1e4).round() / 1e4;
+        Some(format!("{said}; its items give {own} over {}{why}", tally.tasks.len()))
+    }
+}
+
+/// Returns whether a number may be the one that is stated, which may be rounded to three digits or more.
+fn is_close(own: f64, stated: f64) -> bool {
+    let digits = stated.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
+    let is_rounded = (3..8).contains(&digits) && format!("{own:.digits$}").parse() == Ok(stated);
+    is_rounded || (own - stated).abs() <= 1e-8 * stated.abs().max(1.0)
+}
