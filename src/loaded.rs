@@ -62,11 +62,13 @@ impl<'a> Source<'a> {
         };
         let mut loading = Loading::new(selection, self.card, self.items.as_of.as_ref())?;
         let wanted = loading.wanted();
-        inputs.each(&wanted, door, |place, bytes| {
+        let logs = inputs.each(&wanted, door, |place, bytes| {
             loading.take_for(place, bytes, door)?;
             Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
-        loading.finish()
+        let mut loaded = loading.finish()?;
+        loaded.both.iter_mut().chain([&mut loaded.rows]).for_each(|rows| rows.notes.clone_from(&logs.notes));
+        Ok(loaded)
     }
 }
 

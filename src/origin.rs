@@ -93,7 +93,7 @@ pub fn compare(
     options: Options,
     door: &dyn Door,
 ) -> Result<Comparison, Error> {
-    compare_items(claim, card, options, |wanted, take| inputs.each(wanted, door, take))
+    compare_items(claim, card, options, |wanted, take| inputs.each(wanted, door, take).map(drop))
 }
 
 /// A taker of items, each with its place, or the error in its place; it says when it has seen enough.

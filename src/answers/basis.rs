@@ -54,6 +54,9 @@ pub struct ItemsUsed {
     /// True if only the first attempt of each subject at each task counts; left out if all do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_attempts: bool,
+    /// Things to know of the logs that the items are from; left out if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The treatment of outcomes that are neither success nor failure.
@@ -165,6 +168,7 @@ impl ItemsUsed {
             left_out: Some(rows.filtered),
             digest: Some(rows.digest.to_string()),
             first_attempts: rows.is_of_firsts,
+            notes: rows.notes.clone(),
         }
     }
 }

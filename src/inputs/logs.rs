@@ -92,14 +92,13 @@ pub(super) fn logged(path: &str) -> Result<Option<&'static Importer>, Error> {
     recognised(&Input::file(path))
 }
 
-/// Returns the choices of an import of files that say something of each other: of the verdicts of reports of SWE-bench, if there
+/// Returns the choices of an import, with those of files that say something of each other: of the verdicts of reports of SWE-bench, if there
 /// are trajectories, which are then what the reports are about; of the samples, if there are means or sums too, which would
 /// count them once more; of the logs of Inspect, of which some may be tries at one task; of the scales of the scores.
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub fn together(logs: &[(Input, &'static Importer)]) -> Result<Options, Error> {
-    let mut options = Options::default();
+pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Result<Options, Error> {
     if logs.len() < 2 {
         return Ok(options);
     }
@@ -169,8 +168,8 @@ pub fn not_imported(error: ImportError) -> Error {
 ///
 /// # Errors
 /// If a log cannot be read.
-pub fn together_of(paths: &[String]) -> Result<Options, Error> {
+pub fn together_of(paths: &[String], options: Options) -> Result<Options, Error> {
     let files = paths.iter().filter(|path| paths.len() > 1 && Path::new(path).is_file()).map(Input::file);
     let logs = files.filter_map(|input| Some((detect(&input).ok().flatten()?, input)));
-    together(&logs.map(|(importer, input)| (input, importer)).collect::<Vec<_>>())
+    together(&logs.map(|(importer, input)| (input, importer)).collect::<Vec<_>>(), options)
 }

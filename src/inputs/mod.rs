@@ -212,7 +212,8 @@ impl Inputs {
         open::first_item(path, &mut self.looked(), &Wanted::nothing())
     }
 
-    /// Hands every item to `visit` until it breaks, file by file, with one item at a time in memory.
+    /// Hands every item to `visit` until it breaks, file by file, with one item at a time in memory; returns what the logs
+    /// among them have that no item has.
     ///
     /// # Errors
     /// If an input cannot be read, or no log has a run in it; what `visit` says.
@@ -221,7 +222,7 @@ impl Inputs {
         wanted: &Wanted,
         door: &(impl Door + ?Sized),
         mut visit: impl FnMut(&Place, Result<&[u8], Error>) -> Result<ControlFlow<()>, E>,
-    ) -> Result<(), E> {
+    ) -> Result<Summary, E> {
         let mut failed = None;
         door.begin(self);
         let read = self.go(wanted, &|input| door.watch(input), &mut |place, item| {
@@ -232,7 +233,11 @@ impl Inputs {
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok(told(door, &read?)?),
+            None => {
+                let logs = read?;
+                told(door, &logs)?;
+                Ok(logs)
+            }
         }
     }
 
@@ -290,7 +295,7 @@ impl Inputs {
                     logs.extend(logs::logged(path).ok().flatten().map(|format| (Input::file(path), format)));
                 }
             }
-            together.insert(side, logs::together(&logs)?);
+            together.insert(side, logs::together(&logs, Options::default())?);
         }
         Ok(together)
     }

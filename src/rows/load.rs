@@ -400,6 +400,7 @@ impl<'r> Loader<'r> {
             repeated,
             filtered,
             is_of_firsts: false,
+            notes: Vec::new(),
             decay,
             digest,
             kept,

@@ -291,6 +291,8 @@ pub struct Rows {
     pub filtered: u64,
     /// True if only the first attempt of each subject at each task is there.
     pub is_of_firsts: bool,
+    /// Things to know of the logs that they are from.
+    pub notes: Vec<String>,
     /// The moment to which the items are decayed; none for scorecards without decay.
     pub decay: Option<DecayMoment>,
     /// SHA-256 over scorecards, digests and ids of all items: equal for equal input in any order.

@@ -97,7 +97,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         count += 1;
         log.sample(sample, &mut again, out)
     })?;
-    Log::new(&header, retries)?.state(&header, out);
+    Log::new(&header, retries)?.state(&header, count, out);
     notes.into_iter().for_each(|note| out.note(note));
     for (later, count) in again {
         out.note(format!(
@@ -215,7 +215,9 @@ impl<'a> Log<'a> {
     }
 
     /// Takes the means that the log states of its scores.
-    fn state(&self, header: &Members, out: &mut Out<'_>) {
+    fn state(&self, header: &Members, count: u64, out: &mut Out<'_>) {
+        let total = header.number("results.total_samples").filter(|total| *total > count as f64);
+        let held = total.map(|total| format!("it holds {count} of {total} samples"));
         for score in header.get("results.scores").and_then(Value::as_array).into_iter().flatten() {
             let text = |name: &str| score.get(name).and_then(Value::as_str);
             let (Some(name), metrics) = (text("name"), score.get("metrics").and_then(Value::as_object))
@@ -231,8 +233,9 @@ impl<'a> Log<'a> {
                     words: format!("the {metric} of `{name}`"),
                     fact: fact_name("score_", &name),
                     value,
-                    how:
-                        reducer.map(|reducer| format!("its attempts at a sample are reduced by `{reducer}`")),
+                    how: held.clone().or_else(|| {
+                        reducer.map(|reducer| format!("its attempts at a sample are reduced by `{reducer}`"))
+                    }),
                 }));
             }
         }

@@ -72,7 +72,8 @@ impl Account {
         let Stated { words, fact, value, how } = stated;
         let said = format!("`{file}` states {value} as {words}");
         let Some(tally) = self.tallies.get(fact) else {
-            return (self.runs > 0).then(|| format!("{said}, and none of its items has that score"));
+            let why = how.as_ref().map(|how| format!(": {how}")).unwrap_or_default();
+            return (self.runs > 0).then(|| format!("{said}, and none of its items has that score{why}"));
         };
         let means = tally.tasks.values().map(|(sum, count)| sum / f64::from(*count));
         let own = means.sum::<f64>() / tally.tasks.len() as f64;

@@ -32,6 +32,9 @@ pub struct ImportArgs {
     /// The score that says whether a task was solved
     #[arg(long, value_name = "NAME")]
     pub score: Option<String>,
+    /// Refuse files that state a number which does not follow from their items
+    #[arg(long)]
+    pub strict: bool,
     /// No summary of what was left out
     #[arg(long)]
     pub quiet: bool,

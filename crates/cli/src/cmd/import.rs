@@ -36,10 +36,22 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         domain: args.domain.clone(),
         subject: args.subject.clone(),
         score: args.score.clone(),
-        ..logs::together_of(&named)?
+        ..Options::default()
     };
+    let options = logs::together_of(&named, options)?;
     let mut out = lines();
-    let imported = all(files, asked, &options, &mut out);
+    let imported = if args.strict {
+        // Nothing is handed on before it is known whether all follows.
+        let mut held = Vec::new();
+        let imported = all(files, asked, &options, &mut held)?;
+        if !imported.total.contradictions.is_empty() {
+            let refused = Failure::new("what the files state does not follow from their items");
+            return Err(imported.total.contradictions.into_iter().fold(refused, Failure::help));
+        }
+        out.write_all(&held).map(|()| imported).map_err(Failure::from)
+    } else {
+        all(files, asked, &options, &mut out)
+    };
     out.flush()?;
     let Imported { mut total, empty, read, passed } = imported?;
     if read.is_empty() && empty != Summary::default() {

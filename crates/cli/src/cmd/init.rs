@@ -9,7 +9,7 @@ use karat::init::{Data, Plan, Prompt};
 use karat::inputs::{Named, files, logs};
 use karat::project::NAME;
 use karat::text::{clean, count};
-use karat_importers::{Input, unpack};
+use karat_importers::{Input, Options, unpack};
 
 use crate::args::{Cli, InitArgs};
 use karat_terminal::exit::Exit;
@@ -65,7 +65,7 @@ fn read(args: &InitArgs) -> Result<Data, Failure> {
     let files: Vec<Named> = files(&given)?.into_iter().filter(|file| !file.is_link).collect();
     let mut data = Data::new(given, &args.question);
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let options = logs::together_of(&paths)?;
+    let options = logs::together_of(&paths, Options::default())?;
     for Named { path, is_found, .. } in files {
         let input = Input::file(&path);
         match logs::format_of(&input) {

@@ -51,7 +51,7 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         Ok::<_, Failure>(ControlFlow::Continue(()))
     });
-    let sent = sent.and_then(|()| match packer.take() {
+    let sent = sent.and_then(|_| match packer.take() {
         Some(parcel) => send(&parcel, &mut courier, &mut pushed, &progress, cli),
         None => Ok(()),
     });

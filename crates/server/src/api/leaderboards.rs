@@ -363,6 +363,7 @@ fn basis_of(
             left_out,
             digest: None,
             first_attempts: false,
+            notes: Vec::new(),
         },
         decay: decays.then_some(karat::answers::DecayMoment::Own),
         level: settings.level,
