@@ -93,11 +93,14 @@ struct Taken {
     empty: Option<String>,
     /// True if a file without a run is not a log.
     has_items: bool,
+    /// Reports whose verdicts trajectories take, which are read after these; none once they are.
+    reports: Option<Vec<String>>,
 }
 
 impl Taken {
     fn add(&mut self, log: Summary, name: &str, flow: ControlFlow<()>) {
-        if flow.is_continue() && log.items == 0 && log.elsewhere == 0 {
+        // A report that is read after the trajectories may have nothing more.
+        if flow.is_continue() && log.items == 0 && log.elsewhere == 0 && self.reports.is_some() {
             self.logs.note(logs::empty(name));
             self.empty.get_or_insert_with(|| name.to_owned());
         } else {
@@ -254,16 +257,22 @@ impl Inputs {
     }
 
     fn go(&self, wanted: &Wanted, watch: &Watch<'_>, visit: &mut Visit<'_>) -> Result<Summary, Error> {
-        let mut taken = Taken::default();
+        let mut taken = Taken { reports: Some(Vec::new()), ..Taken::default() };
         let together = self.together()?;
-        for path in &self.paths {
+        let mut one = |path: &str, taken: &mut Taken| {
+            if path == "-" {
+                return self.standard_input(wanted, watch, taken, visit);
+            }
             let options = together.get(&self.side(path)).cloned().unwrap_or_default();
-            let flow = if path == "-" {
-                self.standard_input(wanted, watch, &mut taken, visit)?
-            } else {
-                self.file(path, wanted, options, watch, &mut taken, visit)?
-            };
-            if flow.is_break() {
+            self.file(path, wanted, options, watch, taken, visit)
+        };
+        for path in &self.paths {
+            if one(path, &mut taken)?.is_break() {
+                return Ok(taken.logs);
+            }
+        }
+        for report in taken.reports.take().unwrap_or_default() {
+            if one(&report, &mut taken)?.is_break() {
                 return Ok(taken.logs);
             }
         }
@@ -338,7 +347,11 @@ impl Inputs {
             (format, looked.remove(path).and_then(|looked| looked.file))
         };
         if let Some(format) = format.filter(|it| wanted.is_for(it)) {
-            if matches!(format.role, Role::Report) && options.verdicts.is_some() {
+            if let Role::Report = format.role
+                && options.verdicts.is_some()
+                && let Some(reports) = &mut taken.reports
+            {
+                reports.push(path.to_owned());
                 return Ok(ControlFlow::Continue(()));
             }
             self.is_log.store(true, Ordering::Relaxed);

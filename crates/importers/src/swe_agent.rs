@@ -263,7 +263,7 @@ fn one(
         Some(verdicts) => {
             let names = [Some(task), input.folder(), input.stem().rsplit("__install-1__").next()];
             let names = names.into_iter().flatten().collect();
-            Some(verdicts.take(&verdicts::Run { names, models: models(input, log), input })?)
+            Some(verdicts.take(&verdicts::Run { names, subject, models: models(input, log), input })?)
         }
         None => None,
     };

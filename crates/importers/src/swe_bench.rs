@@ -100,7 +100,17 @@ pub(super) fn is_single(input: &Input, total: Option<f64>) -> bool {
 }
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let (instances, total) = instances(input)?;
+    let (mut instances, total) = instances(input)?;
+    let of_run = match &out.options.verdicts {
+        Some(_) if out.wants_steps() => return Ok(()),
+        // Beside trajectories it has those verdicts that none of them took.
+        Some(verdicts) => {
+            let Some((subject, taken)) = verdicts.taken(input) else { return Ok(()) };
+            instances.retain(|id, _| !taken.contains(id));
+            Some(subject)
+        }
+        None => None,
+    };
     for (name, count) in doubtful(input)? {
         out.note(format!(
             "`{}` names {count} instances in `{name}`: SWE-bench counts them as it judged them, and so does karat",
@@ -113,12 +123,13 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     } else {
         input.stem()
     };
+    let subject = of_run.as_deref().unwrap_or(subject);
     let count = instances.len();
     let report =
         json::read(input.json()?, &Wanted::of(&COUNTS.map(|(name, _)| ("", name))), &mut |_| Ok(()))?;
     for (name, outcome) in COUNTS {
         let listed = instances.values().filter(|(own, _)| *own == outcome).count();
-        out.states_count(&format!("`{name}`"), report.number(name), listed);
+        out.states_count(&format!("`{name}`"), report.number(name).filter(|_| of_run.is_none()), listed);
     }
     for (id, (outcome, place)) in instances {
         let solved = match outcome {
@@ -139,7 +150,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         };
         out.run(&place, run)?;
     }
-    if let Some(total) = total {
+    if let Some(total) = total.filter(|_| of_run.is_none()) {
         let never = (total - count as f64).max(0.0);
         out.left_out_times("an instance that was never submitted", never as u64);
     }

@@ -38,6 +38,8 @@ struct Taken {
     /// The models of the trajectories that took verdicts of a report without proof that they are meant; none of one that
     /// names no model.
     unproven: BTreeMap<usize, BTreeMap<Option<String>, u64>>,
+    /// The subjects whose trajectories took verdicts of a report.
+    subjects: BTreeMap<usize, BTreeSet<String>>,
     /// The models of trajectories on instances of a report about a different model.
     others: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -53,6 +55,7 @@ struct Model {
 pub(super) struct Run<'a> {
     /// The names that its instance may have.
     pub names: Vec<&'a str>,
+    pub subject: &'a str,
     pub models: Vec<String>,
     pub input: &'a Input,
 }
@@ -97,6 +100,12 @@ fn models(stem: &str) -> Vec<Model> {
     ends.into_iter().filter_map(|at| stem.get(..at)).filter(|name| !name.is_empty()).map(Model::new).collect()
 }
 
+/// Returns the name for all reports on single instances of one run.
+fn of_one(input: &Input) -> String {
+    let folders = input.name().rsplitn(3, ['/', '\\']).nth(2).unwrap_or_default();
+    format!("{folders}/*/report.json")
+}
+
 impl Report {
     fn of(&self, run: &Run<'_>) -> Match {
         if self.models.is_empty() {
@@ -131,13 +140,11 @@ impl Verdicts {
         };
         // It lies in the folder of its instance, in that of its model.
         let is_one = is_single(input, total) && found.keys().map(String::as_str).eq(input.folder());
-        let (name, models) = if is_one {
-            let folders = input.name().rsplitn(3, ['/', '\\']).nth(2).unwrap_or_default();
-            (format!("{folders}/*/report.json"), input.folder_above().map(Model::new).into_iter().collect())
-        } else {
-            (input.name().to_owned(), models(input.stem()))
-        };
-        let at = self.reports.iter().position(|report| is_one && report.name == name).unwrap_or_else(|| {
+        let name = if is_one { of_one(input) } else { input.name().to_owned() };
+        let known = self.reports.iter().position(|report| is_one && report.name == name);
+        let at = known.unwrap_or_else(|| {
+            let above = || input.folder_above().map(Model::new).into_iter().collect();
+            let models = if is_one { above() } else { models(input.stem()) };
             self.reports.push(Report { name, models, by: BTreeMap::new() });
             self.reports.len() - 1
         });
@@ -183,6 +190,7 @@ impl Verdicts {
             }
             for (at, report, _) in found {
                 taken.once(at, report, name, run)?;
+                taken.subjects.entry(at).or_default().insert(run.subject.to_owned());
                 if !is_proven {
                     taken.unproven(at, report, run)?;
                 }
@@ -190,6 +198,16 @@ impl Verdicts {
             return Ok(Some(outcome));
         }
         Ok(None)
+    }
+
+    /// Returns the subject that a report is about, and the instances whose verdicts its trajectories took, once all were read; none
+    /// if trajectories of several subjects took some, or none did.
+    pub(super) fn taken(&self, input: &Input) -> Option<(String, BTreeSet<String>)> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = [input.name().to_owned(), of_one(input)];
+        let at = self.reports.iter().position(|report| names.contains(&report.name))?;
+        let own = taken.by.keys().filter(|(report, _)| *report == at).map(|(_, id)| id.clone());
+        Some((taken.subject(at)?.to_owned(), own.collect()))
     }
 
     /// Returns the names of the reports whose verdicts were taken.
@@ -213,7 +231,12 @@ impl Verdicts {
                     .map(|(model, count)| report.unproven(model.as_deref(), *count)),
             );
             notes.extend(
-                report.unused(&|id| taken.by.contains_key(&(at, id.to_owned())), taken.others.get(&at)),
+                report.unused(&|id| taken.by.contains_key(&(at, id.to_owned())), taken.others.get(&at)).map(
+                    |note| match taken.subject(at) {
+                        Some(subject) => format!("{note}; they count as runs of `{subject}`"),
+                        None => note,
+                    },
+                ),
             );
         }
         notes
@@ -221,6 +244,12 @@ impl Verdicts {
 }
 
 impl Taken {
+    /// Returns the only subject whose trajectories took verdicts of a report.
+    fn subject(&self, at: usize) -> Option<&str> {
+        let subjects = self.subjects.get(&at)?;
+        subjects.first().filter(|_| subjects.len() == 1).map(String::as_str)
+    }
+
     /// Takes a verdict, if no other trajectory has it.
     fn once(&mut self, at: usize, report: &Report, name: &str, run: &Run<'_>) -> Result<(), Stop> {
         let own = run.input.name();

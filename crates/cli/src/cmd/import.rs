@@ -1,5 +1,6 @@
 //! `karat import`: the logs of other tools as items of evidence, runs or traces, one on each line.
 
+use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
@@ -89,7 +90,8 @@ fn all(
     out: &mut impl io::Write,
 ) -> Result<Imported, Failure> {
     let mut all = Imported::default();
-    for file in files {
+    let mut files: VecDeque<(Named, bool)> = files.into_iter().map(|file| (file, false)).collect();
+    while let Some((file, is_later)) = files.pop_front() {
         if file.is_link {
             all.passed.push(file.path);
             continue;
@@ -119,7 +121,10 @@ fn all(
             (None, Err(error)) => return Err(error.into()),
             (None, Ok(None)) => return Err(unknown(&file.path)),
         };
-        if matches!(format.role, Role::Report) && options.verdicts.is_some() {
+        let is_joined = matches!(format.role, Role::Report) && options.verdicts.is_some();
+        if is_joined && !is_later {
+            // It has what no trajectory took.
+            files.push_back((file, true));
             continue;
         }
         let mut failed = None;
@@ -137,7 +142,7 @@ fn all(
             return Err(error.into());
         }
         let summary = imported.map_err(logs::not_imported)?;
-        if summary.items == 0 && summary.elsewhere > 0 {
+        if summary.items == 0 && (summary.elsewhere > 0 || is_joined) {
             all.total.add(summary);
             continue;
         }

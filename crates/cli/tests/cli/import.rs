@@ -306,6 +306,7 @@ fn only_a_report_says_that_a_trajectory_is_solved() {
     "c" "succeeded" 1
     "d" null null
     "e" "stopped" 0
+    "f" "no-verdict" null
     "#);
     assert!(joined.stderr.contains("1  the verdict on an instance that no report has"), "{}", joined.stderr);
     let direct = karat(&["score", "--json", "--card", "run", &trajs, &report]);
@@ -313,7 +314,10 @@ fn only_a_report_says_that_a_trajectory_is_solved() {
     assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{}", direct.stderr);
     // What no trajectory took is shown by every command.
     for told in [&joined.stderr, &direct.stderr] {
-        assert!(told.contains("has 1 verdict without a trajectory (1 no-verdict): `f`\n"), "{told}");
+        assert!(
+            told.contains("has 1 verdict without a trajectory (1 no-verdict): `f`; they count as runs of `"),
+            "{told}"
+        );
         assert!(told.contains("names no model; its verdicts went to 4 trajectories without one\n"), "{told}");
     }
     let traces = karat(&["import", "--quiet", "--as", "trace", &trajs, &report]);

@@ -28,7 +28,7 @@ fn trajectory(name: &str, model: Option<&str>) -> (Input, &'static Importer) {
     (Input::memory(name, log.to_string().into_bytes()), format)
 }
 
-/// Returns what became of each trajectory, and what is reported.
+/// Returns what became of each trajectory and of each verdict that none took, and what is reported.
 fn joined(
     reports: &[Input],
     runs: &[(Input, &'static Importer)],
@@ -38,7 +38,9 @@ fn joined(
     let verdicts = Arc::new(verdicts);
     let options = Options { verdicts: Some(Arc::clone(&verdicts)), ..Options::default() };
     let mut solved = Vec::new();
-    for (input, format) in runs {
+    let format = Importer::named("swe-bench").unwrap();
+    let rest = reports.iter().map(|report| (report, &format));
+    for (input, format) in runs.iter().map(|(input, format)| (input, format)).chain(rest) {
         import(input, format, &options, &mut |item| {
             let item: Value = serde_json::from_slice(item.json).unwrap();
             solved.push(item["solved"].clone());
@@ -100,8 +102,10 @@ fn a_verdict_without_a_trajectory_is_told() {
     let good = report("m.run.json", &["a", "b"], &["c", "d"]);
     let runs = [trajectory("a.traj", Some("m")), trajectory("b.traj", Some("m"))];
     let (solved, notes) = joined(std::slice::from_ref(&good), &runs).unwrap();
-    assert_eq!(solved, [1, 1]);
-    assert_eq!(notes, ["`m.run.json` has 2 verdicts without a trajectory (2 failed): `c`, `d`"]);
+    assert_eq!(solved, [1, 1, 0, 0]);
+    let told =
+        "`m.run.json` has 2 verdicts without a trajectory (2 failed): `c`, `d`; they count as runs of `m`";
+    assert_eq!(notes, [told]);
     let (_, notes) = joined(&[good], &[trajectory("a.traj", Some("cheat"))]).unwrap();
     assert_eq!(
         notes,
@@ -114,7 +118,7 @@ fn a_verdict_without_a_trajectory_is_told() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (_, notes) =
         joined(&[report("m.r.json", &[], &many)], &[trajectory("x-00.traj", Some("m"))]).unwrap();
-    assert!(notes[0].ends_with("`x-10` and 29 more"), "{notes:?}");
+    assert!(notes[0].contains("`x-10` and 29 more;"), "{notes:?}");
 }
 
 #[test]
@@ -173,7 +177,12 @@ proptest! {
         }
         let (runs, expected): (Vec<_>, Vec<Value>) = runs.into_iter().unzip();
         let (solved, notes) = joined(&reports, &runs).unwrap();
-        prop_assert_eq!(solved, expected);
+        let (of_runs, rest) = solved.split_at(expected.len());
+        prop_assert_eq!(of_runs, &expected[..]);
+        // Beside the trajectories of a model, the verdicts that none of them took are runs of it.
+        let joined = |model: usize| table.iter().any(|((own, _), (has, _, is_run))| *own == model && *has && *is_run);
+        let left = table.iter().filter(|((own, _), (has, _, is_run))| *has && !is_run && joined(*own)).count();
+        prop_assert_eq!(rest.len(), left);
         for ((model, id), (has, _, is_run)) in &table {
             let is_told = notes.iter().any(|note| {
                 note.starts_with(&format!("`org__m{model}.run.json` has")) && note.contains(&format!("`{}`", ids[*id]))
