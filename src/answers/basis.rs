@@ -54,7 +54,7 @@ pub struct ItemsUsed {
     /// True if only the first attempt of each subject at each task counts; left out if all do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_attempts: bool,
-    /// Things to know of the logs that the items are from; left out if there are none.
+    /// Things to know of the logs that the items are from; left out if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
