@@ -106,6 +106,8 @@ pub struct Table {
     pub is_detail: bool,
     /// True if the title of the document says what its caption does, so that a screen leaves that out.
     pub is_titled: bool,
+    /// True if there are more rows than these, so that a page neither sorts nor searches them.
+    pub is_part: bool,
 }
 
 /// A row of a [`Table`].
@@ -464,6 +466,7 @@ impl Table {
             is_list: false,
             is_detail: false,
             is_titled: false,
+            is_part: false,
         }
     }
 

@@ -2,7 +2,7 @@
 // Sorting by column and filtering by name. The page is complete without.
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
-  // Rows that add up have one order.
+  // Rows that add up have one order; of a page of many, the server has the others.
   if (body.classList.contains("fixed")) continue;
   const rows = [...body.rows];
   const heads = [...table.tHead.rows[0].cells];

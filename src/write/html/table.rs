@@ -49,7 +49,8 @@ pub(super) fn draw(id: &str, table: &Table) -> Markup {
     let shades = table.columns.iter().filter(|it| it.kind == Kind::Shade).count();
     let has_ends = |cell: &Cell| matches!(cell, Cell::Interval(Span { ends: Some(_), .. }));
     let is_narrow = !table.rows.iter().flat_map(|row| &row.cells).any(has_ends);
-    let body = match (is_sum, shades > 0) {
+    // Rows that add up have one order, and some of many are not all that a search would look for.
+    let body = match (is_sum || table.is_part, shades > 0) {
         (true, true) => Some("fixed heat"),
         (true, false) => Some("fixed"),
         (false, true) => Some("heat"),

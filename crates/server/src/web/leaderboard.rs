@@ -214,12 +214,15 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
         ..LeaderboardView::default()
     };
     let mut document = document::leaderboard(answer, view);
-    let mut boards = answer.leaderboards.iter();
+    let groups = rows.as_ref().map(Rows::groups).unwrap_or_default();
+    let mut boards = answer.leaderboards.iter().zip(groups);
     for part in &mut document.parts {
         let Part::Table(table) = part else { continue };
         let is_ranks = table.columns.iter().any(|column| column.key == "rank");
-        if let Some((board, rows)) = boards.by_ref().take(usize::from(is_ranks)).next().zip(rows.as_ref()) {
-            more_columns(table, board, rows, &settings(pool));
+        let board = boards.by_ref().take(usize::from(is_ranks)).next();
+        if let Some(((board, (_, items)), rows)) = board.zip(rows.as_ref()) {
+            table.is_part = board.ranked > ROWS;
+            more_columns(table, board, rows, &items, &settings(pool));
         }
         *table = linked(shown(table.clone(), made, page), &pool.name());
     }
@@ -242,10 +245,10 @@ fn shown(mut table: Table, made: &Made, page: usize) -> Table {
     table
 }
 
-fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &Settings) {
+fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, items: &[usize], settings: &Settings) {
     let writing = Writing::of(rows.scale.max);
     let mut of_subject: BTreeMap<usize, (i64, i64, Vec<f64>)> = BTreeMap::new();
-    for row in &rows.rows {
+    for row in items.iter().filter_map(|&at| rows.rows.get(at)) {
         let (items, coverage, scores) = of_subject.entry(row.subject).or_default();
         *items += 1;
         *coverage = coverage.saturating_add(row.coverage());
