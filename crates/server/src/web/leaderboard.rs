@@ -221,7 +221,7 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
         let is_ranks = table.columns.iter().any(|column| column.key == "rank");
         let board = boards.by_ref().take(usize::from(is_ranks)).next();
         if let Some(((board, (_, items)), rows)) = board.zip(rows.as_ref()) {
-            table.is_part = board.ranked > ROWS;
+            table.is_part = board.ranked > ROWS as u64;
             more_columns(table, board, rows, &items, &settings(pool));
         }
         *table = linked(shown(table.clone(), made, page), &pool.name());

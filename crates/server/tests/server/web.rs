@@ -192,18 +192,20 @@ fn loose(document: &Html) -> Vec<String> {
 }
 
 /// Returns the last two cells of each row of each leaderboard on a page: coverage and trend.
-fn drawn(page: &str) -> Vec<Vec<[&str; 2]>> {
+fn drawn<'p>(page: &'p str) -> Vec<Vec<[&'p str; 2]>> {
     let boards = page.split("<table").filter(|table| table.contains("coverage"));
     let bodies = boards.filter_map(|table| table.split_once("<tbody")?.1.split("</tbody>").next());
-    let rows = |body: &'_ str| body.split("<tr").skip(1).map(|row| row.rsplit("<td"));
-    let ends = |body| rows(body).filter_map(|mut cells| Some([cells.next()?, cells.next()?])).collect();
+    let ends = |body: &'p str| {
+        let rows = body.split("<tr").skip(1).map(|row| row.rsplit("<td"));
+        rows.filter_map(|mut cells| Some([cells.next()?, cells.next()?])).collect()
+    };
     bodies.map(ends).collect()
 }
 
 #[test]
 fn trend_and_coverage_of_a_group_are_those_of_its_items() {
     let server = filled();
-    let page = |query: &str| look(&server, &format!("/?card=task-run&{query}")).text;
+    let page = |query: &str| look(&server, &format!("/?card=task-run&{query}")).body;
     let grouped = page("group_by=domain");
     let boards = drawn(&grouped);
     assert_eq!(boards.len(), 2);
