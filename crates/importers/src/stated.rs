@@ -70,7 +70,8 @@ impl Account {
 
     fn compared(&self, stated: &Stated, file: &str) -> Option<String> {
         let Stated { words, fact, value, how } = stated;
-        let said = format!("`{file}` states {value} as {words}");
+        let short = |value: f64| (value * 1e4).round() / 1e4;
+        let said = format!("`{file}` states {} as {words}", short(*value));
         let Some(tally) = self.tallies.get(fact) else {
             let why = how.as_ref().map(|how| format!(": {how}")).unwrap_or_default();
             return (self.runs > 0).then(|| format!("{said}, and none of its items has that score{why}"));
@@ -89,8 +90,7 @@ impl Account {
         } else {
             String::from(", and does not say why")
         };
-        let own = (own * 1e4).round() / 1e4;
-        Some(format!("{said}; its items give {own} over {}{why}", tally.tasks.len()))
+        Some(format!("{said}; its items give {} over {}{why}", short(own), tally.tasks.len()))
     }
 }
 
