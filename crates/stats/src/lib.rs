@@ -76,7 +76,6 @@ pub struct Interval {
 
 karat_core::words! {
     /// The method of an interval.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum IntervalMethod {
         /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
         Wilson = "wilson",

@@ -4,7 +4,6 @@ use core::fmt;
 
 karat_core::words! {
     /// The kind of an item. Ids are unique within a kind.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Kind {
         /// An item of evidence: its canonical JSON, so that the digest of its content is the one that records name.
         Evidence = "evidence",
