@@ -269,9 +269,7 @@ impl Differences {
                     method: IntervalMethod::SignFlip,
                 }))
             }
-            Evidence::Cases(cases, (first, second)) => {
-                Ok(cases.difference(*first, *second, level)?.map(|it| it.interval))
-            }
+            Evidence::Cases(cases, (first, second)) => cases.difference(*first, *second, level),
         }
     }
 

@@ -79,7 +79,7 @@ karat_core::words! {
     pub enum IntervalMethod {
         /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
         Wilson = "wilson",
-        /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
+        /// Exact interval of a share: Clopper and Pearson, Biometrika 26 (1934).
         ClopperPearson = "clopper-pearson",
         /// Gaffke's bound on a mean of values of which only the range is known ([`estimate`]).
         Gaffke = "gaffke",
