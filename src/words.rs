@@ -15,6 +15,7 @@ pub use karat_standing::shares::ShareCase;
 pub use karat_stats::IntervalMethod;
 pub use karat_stats::compare::{ComparisonVerdict, GateChange};
 pub use karat_stats::trials::StopsAt;
+pub use karat_store::ItemKind;
 
 karat_core::words! {
     /// The change of a task from one subject to another.
@@ -180,30 +181,6 @@ karat_core::words! {
         Evidence = "evidence",
         /// The engine: it makes a different record from the same scorecard and facts.
         Engine = "engine",
-    }
-
-    /// A kind of item in the log.
-    pub enum ItemKind {
-        /// An item of evidence.
-        Evidence = "evidence",
-        /// A score record.
-        Record = "record",
-        /// A scorecard.
-        Scorecard = "scorecard",
-        /// A challenge, an agent, or a state of a match.
-        Match = "match",
-        /// A decision, or another event about a subject.
-        Review = "review",
-        /// An API key.
-        Key = "key",
-        /// A proposal of weights from outside, or a decision on it.
-        Weights = "weights",
-        /// A recorder, a task, a plan, what a recorder delivered, or a verdict.
-        Workflow = "workflow",
-        /// The recording of a run.
-        Recording = "recording",
-        /// Spans of a trace, or its end.
-        Spans = "spans",
     }
 
     /// A decision on a proposal of weights from outside.
