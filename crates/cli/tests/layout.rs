@@ -45,7 +45,6 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-demo", "karat"),
     ("karat-demo", "karat-evidence"),
     ("karat-demo", "karat-graders"),
-    ("karat-demo", "karat-reader"),
     // It begins the workflow of the demo again, and replays it in tests.
     ("karat-demo", "karat-run"),
     ("karat-demo", "karat-server"),
