@@ -159,8 +159,7 @@ def intervals(successes, trials, level):
         return {"refused": "level"}
     if trials == 0:
         return {"refused": "too few"}
-    arguments = (successes, trials, level)
-    return {"wilson": wilson(*arguments), "clopper_pearson": clopper_pearson(*arguments)}
+    return wilson(successes, trials, level)
 
 
 # 4. Two subjects at the same tasks, and ranks

@@ -170,10 +170,11 @@ class Estimates(unittest.TestCase):
             self.assertIsNone(estimates.pass_hat_k(*arguments))
 
     def test_published_intervals_and_tests(self):
-        found = estimates.intervals(81, 263, 0.95)
-        self.assertEqual([f"{end:.4f}" for end in found["wilson"]], ["0.2553", "0.3662"])
-        self.assertEqual([f"{end:.4f}" for end in found["clopper_pearson"]], ["0.2527", "0.3676"])
-        none = estimates.intervals(0, 10, 0.95)["clopper_pearson"]
+        wilson = estimates.intervals(81, 263, 0.95)
+        self.assertEqual([f"{end:.4f}" for end in wilson], ["0.2553", "0.3662"])
+        exact = estimates.clopper_pearson(81, 263, 0.95)
+        self.assertEqual([f"{end:.4f}" for end in exact], ["0.2527", "0.3676"])
+        none = estimates.clopper_pearson(0, 10, 0.95)
         self.assertEqual(none[0], 0)
         self.assertAlmostEqual(none[1], 1 - 0.025**0.1, places=12)
         # Fagerland, Lydersen and Laake (2013), one against seven.

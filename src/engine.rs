@@ -195,7 +195,7 @@ impl Engine {
             settings,
             ..Graders::default()
         };
-        let options = ReaderOptions { subject_field, task_field, ..ReaderOptions::default() };
+        let options = ReaderOptions { subject_field, task_field };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let (workspace, given) = (Workspace::new(scorer), vec![false; scorer.card().facts.len()]);
         let as_of = as_of.map(|at| (at.to_string(), at));

@@ -10,7 +10,6 @@ use crate::text::clean;
 
 karat_core::words! {
     /// The sort of an [`Error`]: stable, and what a program branches on.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Code {
         /// No released scorecard has this name or version.

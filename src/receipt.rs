@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
-use crate::answers::{ChangedPart, CheckOutcome, ItemKind};
+use crate::answers::{ChangedPart, CheckOutcome};
 use crate::card::CompiledCard;
 use crate::origin::Comparison;
 use crate::record::Record;
@@ -191,7 +191,7 @@ impl Verified {
             entry: self.receipt.as_ref().map(|receipt| VerifiedEntry {
                 id: receipt.entry.id.clone(),
                 index: receipt.index,
-                kind: kind(receipt.entry.kind),
+                kind: receipt.entry.kind,
                 moment: receipt.entry.moment.to_string(),
                 sender: receipt.entry.sender.clone(),
                 subject: receipt.entry.subject.clone(),
@@ -287,20 +287,5 @@ fn evidence(claim: &Record, comparison: Comparison) -> Check {
         Comparison::Lacking { what, help } => {
             Check::new("evidence", CheckOutcome::Inconclusive, what).details(help)
         }
-    }
-}
-
-const fn kind(kind: Kind) -> ItemKind {
-    match kind {
-        Kind::Evidence => ItemKind::Evidence,
-        Kind::Record => ItemKind::Record,
-        Kind::Scorecard => ItemKind::Scorecard,
-        Kind::Match => ItemKind::Match,
-        Kind::Review => ItemKind::Review,
-        Kind::Key => ItemKind::Key,
-        Kind::Weights => ItemKind::Weights,
-        Kind::Workflow => ItemKind::Workflow,
-        Kind::Recording => ItemKind::Recording,
-        Kind::Spans => ItemKind::Spans,
     }
 }

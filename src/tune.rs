@@ -53,7 +53,6 @@ pub struct Settings {
 
 karat_core::words! {
     /// The clusters that are held out or learned from as a whole.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Unit {
         /// The tasks that items state.
         Task = "task",

@@ -15,10 +15,10 @@ pub use karat_standing::shares::ShareCase;
 pub use karat_stats::IntervalMethod;
 pub use karat_stats::compare::{ComparisonVerdict, GateChange};
 pub use karat_stats::trials::StopsAt;
+pub use karat_store::ItemKind;
 
 karat_core::words! {
     /// The change of a task from one subject to another.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum TaskChangeKind {
         /// With one attempt each, it passed and does not any more.
         PassLost = "pass-lost",
@@ -29,11 +29,8 @@ karat_core::words! {
         /// Its score, or the mean of its attempts, rose.
         Rose = "rose",
     }
-}
 
-karat_core::words! {
     /// The method of a leaderboard.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LeaderboardMethod {
         /// Each pair of subjects is compared: intervals, rank ranges, letters for ties.
         Pairs = "pairs",
@@ -42,11 +39,8 @@ karat_core::words! {
         /// Means alone: the items are all there are, so that nothing is estimated.
         Census = "census",
     }
-}
 
-karat_core::words! {
     /// The score that an interval is of, or the reason why it is missing.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum IntervalOf {
         /// The official score.
         Official = "official",
@@ -72,18 +66,14 @@ impl IntervalOf {
 
 karat_core::words! {
     /// The moment to which the evidence behind the mean of runs is decayed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum DecayMoment {
         /// One moment for all items.
         AsOf = "as-of",
         /// The own moment of each item, so that an old item counts as much as on its first day.
         Own = "own",
     }
-}
 
-karat_core::words! {
     /// A level between the mean of the runs of a subject and its official score.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum BridgeStep {
         /// The mean of its runs.
         Runs = "runs",
@@ -102,11 +92,8 @@ karat_core::words! {
         /// The last score that was committed; a newer one is held for review or was rejected.
         Review = "review",
     }
-}
 
-karat_core::words! {
     /// The reason for which a subject has no rank.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum UnrankedReason {
         /// None of its items counts.
         NothingCounts = "nothing-counts",
@@ -117,11 +104,8 @@ karat_core::words! {
         /// Items of it have no time, and its official score follows time or order.
         WithoutTime = "without-time",
     }
-}
 
-karat_core::words! {
     /// The origin of a choice.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ChoiceSource {
         /// The scorecard states it.
         Scorecard = "scorecard",
@@ -130,11 +114,8 @@ karat_core::words! {
         /// The request: a flag of the command line.
         Request = "request",
     }
-}
 
-karat_core::words! {
     /// An event of a subject beside its evaluations.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum SubjectChange {
         /// A critical incident was confirmed.
         IncidentOpened = "incident-opened",
@@ -145,22 +126,16 @@ karat_core::words! {
         /// The hold was lifted.
         HoldLifted = "hold-lifted",
     }
-}
 
-karat_core::words! {
     /// The direction in which the status of a task is changing.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum TaskTrend {
         /// Nearly all subjects solve it.
         Solved = "solved",
         /// No subject solves it.
         Failed = "failed",
     }
-}
 
-karat_core::words! {
     /// A part of a score.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ExplanationKind {
         /// A weighted value.
         Dimension = "dimension",
@@ -173,11 +148,8 @@ karat_core::words! {
         /// A gate that capped the score.
         Gate = "gate",
     }
-}
 
-karat_core::words! {
     /// The result of a check.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum CheckOutcome {
         /// It was verified.
         Verified = "verified",
@@ -188,11 +160,8 @@ karat_core::words! {
         /// It was not requested.
         Skipped = "skipped",
     }
-}
 
-karat_core::words! {
     /// The result of all checks together.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum VerificationStatus {
         /// Every required check is verified.
         Verified = "verified",
@@ -201,11 +170,8 @@ karat_core::words! {
         /// A check failed.
         Failed = "failed",
     }
-}
 
-karat_core::words! {
     /// A part that has changed since a record was made.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ChangedPart {
         /// The text: it differs from the one that was kept.
         Text = "text",
@@ -216,38 +182,8 @@ karat_core::words! {
         /// The engine: it makes a different record from the same scorecard and facts.
         Engine = "engine",
     }
-}
 
-karat_core::words! {
-    /// A kind of item in the log.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum ItemKind {
-        /// An item of evidence.
-        Evidence = "evidence",
-        /// A score record.
-        Record = "record",
-        /// A scorecard.
-        Scorecard = "scorecard",
-        /// A challenge, an agent, or a state of a match.
-        Match = "match",
-        /// A decision, or another event about a subject.
-        Review = "review",
-        /// An API key.
-        Key = "key",
-        /// A proposal of weights from outside, or a decision on it.
-        Weights = "weights",
-        /// A recorder, a task, a plan, what a recorder delivered, or a verdict.
-        Workflow = "workflow",
-        /// The recording of a run.
-        Recording = "recording",
-        /// Spans of a trace, or its end.
-        Spans = "spans",
-    }
-}
-
-karat_core::words! {
     /// A decision on a proposal of weights from outside.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum WeightsVerdict {
         /// Its weights come into force.
         Accept = "accept",

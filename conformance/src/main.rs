@@ -23,8 +23,8 @@ use clap::Parser;
 use compare::{TOLERANCE, differences};
 use functions::Functions;
 use judge::Answer;
+use karat_evidence::json::parse::Limits;
 use karat_evidence::source::{Layout, Source};
-use karat_reader::ReaderOptions;
 use report::{Outcome, Report};
 use serde_json::{Map, Value, json};
 
@@ -253,7 +253,7 @@ fn each_line(paths: &[String], visit: &mut Visit<'_>) -> Result<(), Stop> {
 }
 
 fn lines_of(name: &str, input: impl BufRead, visit: &mut Visit<'_>) -> Result<(), Stop> {
-    let limit = ReaderOptions::default().max_item_bytes;
+    let limit = Limits::default().max_bytes;
     let mut source = Source::new(input, Layout::JsonLines, &[], limit);
     while let Some(line) = source.next_item() {
         match line {

@@ -7,8 +7,9 @@ use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
-use super::{ChoiceSource, DecayMoment, IntervalMethod, Outcome, Treatment, points, share};
-use crate::leaderboard::{PolicySources, Settings};
+use super::{DecayMoment, IntervalMethod, Outcome, Treatment, points, share};
+pub use crate::leaderboard::OutcomeSources;
+use crate::leaderboard::Settings;
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
 
@@ -72,21 +73,6 @@ pub struct OutcomePolicy {
     pub not_applicable: Treatment,
     /// The subject refused the task.
     pub refused: Treatment,
-}
-
-/// The origin of the treatment of each outcome that is neither success nor failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct OutcomeSources {
-    /// The origin for no verdict.
-    pub no_verdict: ChoiceSource,
-    /// The origin for runs that stopped.
-    pub stopped: ChoiceSource,
-    /// The origin for tasks that do not apply.
-    pub not_applicable: ChoiceSource,
-    /// The origin for refusals.
-    pub refused: ChoiceSource,
 }
 
 /// The number of items by how they ended.
@@ -184,7 +170,7 @@ impl Basis {
             decay: rows.decay,
             level: settings.level,
             outcomes: settings.policy.into(),
-            outcome_sources: settings.sources.into(),
+            outcome_sources: settings.sources,
         }
     }
 
@@ -203,26 +189,6 @@ impl OutcomePolicy {
             (Outcome::NotApplicable, self.not_applicable),
             (Outcome::Refused, self.refused),
         ]
-    }
-}
-
-impl From<PolicySources> for OutcomeSources {
-    fn from(sources: PolicySources) -> Self {
-        let PolicySources { no_verdict, stopped, not_applicable, refused } = sources;
-        Self { no_verdict, stopped, not_applicable, refused }
-    }
-}
-
-impl OutcomeSources {
-    /// Returns the origin of the treatment of an outcome; none for success and failure, which are not chosen.
-    pub fn source(&self, outcome: Outcome) -> Option<ChoiceSource> {
-        match outcome {
-            Outcome::Succeeded | Outcome::Failed => None,
-            Outcome::NoVerdict => Some(self.no_verdict),
-            Outcome::Stopped => Some(self.stopped),
-            Outcome::NotApplicable => Some(self.not_applicable),
-            Outcome::Refused => Some(self.refused),
-        }
     }
 }
 

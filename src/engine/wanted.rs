@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use karat_core::scorecard::{FactType, FieldPath, Scorecard};
+use karat_evidence::json::parse::Limits;
 use karat_evidence::source::{Layout, Source};
 use karat_importers::Importer;
 use karat_reader::Kind;
-use karat_reader::ReaderOptions;
 
 use super::kind;
 use crate::cards::wanted_facts;
@@ -110,7 +110,7 @@ pub fn each_item<B>(
     mut visit: impl FnMut(&Place, Result<&[u8], Error>) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let mut place = Place { file: file.to_owned(), line: None, nth: 1, is_row: layout == Layout::Csv };
-    let mut source = Source::new(input, layout, &wanted.facts, ReaderOptions::default().max_item_bytes);
+    let mut source = Source::new(input, layout, &wanted.facts, Limits::default().max_bytes);
     let mut before = (0, 0);
     while let Some(item) = source.next_item() {
         match item {

@@ -21,7 +21,6 @@ use crate::text::clean;
 
 karat_core::words! {
     /// The format of another tool.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Target {
         /// Every Eval Ever: samples, and their means.
         EveryEvalEver = "every-eval-ever",

@@ -25,6 +25,7 @@ use karat_stats::leaderboard::Leaderboard;
 use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table_of};
 use karat_stats::table::{Observation, TaskTable};
 use karat_stats::trials::StopsAt;
+use serde::{Deserialize, Serialize};
 
 use crate::rows::{Row, Rows};
 use crate::words::ChoiceSource;
@@ -48,7 +49,7 @@ pub struct Settings {
     /// The fewest tasks that a subject needs for a rank.
     pub tasks_min: usize,
     /// The origin of the treatment of each outcome.
-    pub sources: PolicySources,
+    pub sources: OutcomeSources,
     /// True if the items are all there are, so that nothing is estimated.
     pub is_census: bool,
 }
@@ -80,7 +81,7 @@ impl Settings {
             seed: 1,
             attempts: None,
             tasks_min: 1,
-            sources: PolicySources {
+            sources: OutcomeSources {
                 no_verdict: source(Outcome::NoVerdict),
                 stopped: source(Outcome::Stopped),
                 not_applicable: source(Outcome::NotApplicable),
@@ -91,14 +92,32 @@ impl Settings {
     }
 }
 
-/// The origin of the treatment of each outcome of a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is named after its outcome")]
-pub struct PolicySources {
+/// The origin of the treatment of each outcome that is neither success nor failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutcomeSources {
+    /// The origin for no verdict.
     pub no_verdict: ChoiceSource,
+    /// The origin for runs that stopped.
     pub stopped: ChoiceSource,
+    /// The origin for tasks that do not apply.
     pub not_applicable: ChoiceSource,
+    /// The origin for refusals.
     pub refused: ChoiceSource,
+}
+
+impl OutcomeSources {
+    /// Returns the origin of the treatment of an outcome; none for success and failure, which are not chosen.
+    pub fn source(&self, outcome: Outcome) -> Option<ChoiceSource> {
+        match outcome {
+            Outcome::Succeeded | Outcome::Failed => None,
+            Outcome::NoVerdict => Some(self.no_verdict),
+            Outcome::Stopped => Some(self.stopped),
+            Outcome::NotApplicable => Some(self.not_applicable),
+            Outcome::Refused => Some(self.refused),
+        }
+    }
 }
 
 impl Settings {
@@ -270,12 +289,9 @@ fn estimates(
         return Ok(subjects.map(|subject| Estimate::of_census(table, subject)).collect());
     }
     let estimate = |subject| {
-        if table.tasks_of(subject) == 0 {
-            return Ok(None);
-        }
-        let found = Estimate::new(table, subject, settings.level)?;
-        let own = cases.estimate(subject, settings.level)?;
-        Ok(Some(own.map_or(found, |own| Estimate { interval: Some(own.interval), ..found })))
+        let found = (table.tasks_of(subject) > 0)
+            .then(|| Estimate::with_cases(table, cases, subject, settings.level));
+        found.transpose()
     };
     subjects.map(estimate).collect()
 }

@@ -10,7 +10,7 @@ use karat_stats::composite::{Group, Member, Readings, Tree};
 use karat_stats::correlation::{Correlation, between_dimensions};
 use karat_stats::drivers::{Driver, drivers};
 use karat_stats::influence::{Influence, fewest_tasks};
-use karat_stats::outcome::{Run, table};
+use karat_stats::outcome::{Run, table_of};
 use karat_stats::ranks::{OtherRanking, RankRange, ranks};
 use karat_stats::robustness::{
     WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights, under_other_means,
@@ -92,7 +92,7 @@ impl Stress {
             .filter(|(row, _)| subjects.binary_search(&row.subject).is_ok())
             .map(|(row, task)| run(row, task, By::Score))
             .collect();
-        let influence = fewest_tasks(&table(rows.subjects.len(), &runs, settings.policy)?)?;
+        let influence = fewest_tasks(&table_of(rows.subjects.len(), runs.iter().copied(), settings.policy)?)?;
         let named = |influence: Influence| {
             let removed = influence.removed.iter().filter_map(|&task| rows.tasks.names.get(task));
             let removed = removed.cloned().collect();

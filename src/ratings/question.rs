@@ -79,7 +79,6 @@ pub struct Question {
 
 karat_core::words! {
     /// The rating systems by name.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
     pub enum SystemName {
         /// Elo.

@@ -6,7 +6,6 @@ use core::ops::Range;
 
 crate::words! {
     /// The severity.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Severity {
         /// The card is refused.
         Error = "error",

@@ -34,7 +34,6 @@ pub struct Level<'a> {
 
 crate::words! {
     /// The next level that a score can reach.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LevelKind {
         /// A named range of the published score.
         Band = "band",

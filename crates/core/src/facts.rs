@@ -60,7 +60,6 @@ pub struct ItemContext<'a> {
 
 crate::words! {
     /// The outcome of a run.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Outcome {
         /// The task was solved.
         Succeeded = "succeeded",

@@ -2,7 +2,6 @@
 
 crate::words! {
     /// A mean that makes the composite.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum Mean {
         WeightedSum = "weighted-sum",

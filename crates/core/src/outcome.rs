@@ -4,7 +4,6 @@ pub use crate::facts::Outcome;
 
 crate::words! {
     /// The treatment of an outcome that is neither success nor failure.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Treatment {
         /// A success.
         Success = "success",

@@ -67,7 +67,6 @@ impl Record<'_> {
 
 crate::words! {
     /// The status of the score of an item.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum RecordStatus {
         /// There is one.
         Scored = "scored",
@@ -203,7 +202,6 @@ pub struct Decay {
 
 crate::words! {
     /// The status of the value of a dimension.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ValueStatus {
         /// The formula gave a value.
         Scored = "scored",
@@ -271,7 +269,6 @@ pub struct Step<'a> {
 
 crate::words! {
     /// The kinds of steps.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StepKind {
         /// From the weighted arithmetic mean to the mean of the card.
         Mean = "mean",

@@ -1,18 +1,15 @@
 //! Enums whose values are words.
 
-/// Defines an enum with the word of each variant, [`ALL`](crate::facts::Outcome::ALL) of its values, and the value of a word. Serde
-/// reads and writes the word.
+/// Defines enums with the word of each variant, [`ALL`](crate::facts::Outcome::ALL) of their values, and the value of a word. They are
+/// compared, ordered and copied like the numbers of their variants; serde reads and writes the word.
 #[macro_export]
 macro_rules! words {
-    (
-        $(#[doc = $doc:literal])+
-        #[derive($($derived:ident),+)]
-        $(#[$attribute:meta])*
+    ($(
+        $(#[$($attribute:tt)+])+
         pub enum $name:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ }
-    ) => {
-        $(#[doc = $doc])+
-        #[derive($($derived),+)]
-        $(#[$attribute])*
+    )+) => {$(
+        $(#[$($attribute)+])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$about])* $variant,)+ }
 
         impl $name {
@@ -31,8 +28,8 @@ macro_rules! words {
         }
 
         $crate::words_serde!($name [$($word),+]);
-        $crate::words_schema!($name [$($doc),+]);
-    };
+        $crate::words_schema!($name [$([$($attribute)+])+]);
+    )+};
 }
 
 /// Lets serde read and write the words of an enum, with the feature `serde`.
@@ -71,10 +68,10 @@ macro_rules! words_serde {
 #[cfg(feature = "schema")]
 #[macro_export]
 macro_rules! words_schema {
-    ($name:ident [$($doc:literal),+]) => {
+    ($name:ident [$([$($attribute:tt)+])+]) => {
         impl $crate::words::utoipa::PartialSchema for $name {
             fn schema() -> $crate::words::utoipa::openapi::RefOr<$crate::words::utoipa::openapi::Schema> {
-                $crate::words::schema(&[$($doc),+], &Self::ALL.map(Self::name))
+                $crate::words::schema(&[$($crate::words_doc!($($attribute)+)),+], &Self::ALL.map(Self::name))
             }
         }
 
@@ -87,6 +84,18 @@ macro_rules! words_schema {
 #[macro_export]
 macro_rules! words_schema {
     ($($any:tt)*) => {};
+}
+
+/// Returns the line of an attribute that is documentation.
+#[cfg(feature = "schema")]
+#[macro_export]
+macro_rules! words_doc {
+    (doc = $line:literal) => {
+        Some($line)
+    };
+    ($($other:tt)+) => {
+        None
+    };
 }
 
 #[cfg(feature = "serde")]
@@ -112,9 +121,9 @@ pub fn value<'de, D: serde::Deserializer<'de>, T>(
 
 /// Returns the schema of an enum of words with these lines of documentation.
 #[cfg(feature = "schema")]
-pub fn schema(doc: &[&str], words: &[&str]) -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+pub fn schema(doc: &[Option<&str>], words: &[&str]) -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
     use utoipa::openapi::schema::{ObjectBuilder, Type};
-    let lines: alloc::vec::Vec<&str> = doc.iter().map(|line| line.trim()).collect();
+    let lines: alloc::vec::Vec<&str> = doc.iter().flatten().map(|line| line.trim()).collect();
     let about = Some(lines.join("\n"));
     ObjectBuilder::new()
         .schema_type(Type::String)

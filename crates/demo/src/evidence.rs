@@ -7,8 +7,8 @@ use karat::Timestamp;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Wanted};
 use karat_evidence::canonical_json;
+use karat_evidence::json::parse::Limits;
 use karat_evidence::source::{Layout, Source};
-use karat_reader::ReaderOptions;
 use serde_json::{Map, Value};
 
 use karat_server::cards::ScorerPool;
@@ -86,7 +86,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
             let text = example(path)?;
             let pool = app.memory.cards().find(card)?;
             let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
-            let max_bytes = ReaderOptions::default().max_item_bytes;
+            let max_bytes = Limits::default().max_bytes;
             let mut source = Source::new(
                 text.as_bytes(),
                 layout,

@@ -22,8 +22,7 @@ mod scanner;
 
 use std::error::Error;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use crate::json::problem::Problem;
@@ -131,21 +130,6 @@ pub struct Source<R: BufRead> {
 enum Inner<R: BufRead> {
     Json(JsonSource<R>),
     Rows(Box<RowSource<R>>),
-}
-
-impl Source<BufReader<File>> {
-    /// Opens a file. `wanted` are the declared facts, which say how the cells of a table are read.
-    ///
-    /// # Errors
-    /// If a file cannot be opened; a folder is not a file.
-    pub fn open(path: &Path, wanted: &[(String, FactType)], max_item_bytes: usize) -> io::Result<Self> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            let message = format!("`{}` is a folder: name a file in it", path.display());
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, message));
-        }
-        Ok(Self::new(BufReader::with_capacity(1 << 16, file), Layout::of_path(path), wanted, max_item_bytes))
-    }
 }
 
 impl<R: BufRead> Source<R> {

@@ -14,7 +14,6 @@ use crate::vocabulary::FactSpec;
 
 karat_core::words! {
     /// A kind of evidence: what shape its items have and which facts they give.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Kind {
         /// A workflow plan, how it was executed and how good its output is.
         WorkflowRun = "workflow-run",

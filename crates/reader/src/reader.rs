@@ -21,32 +21,12 @@ use karat_evidence::json::value;
 use karat_graders::trace::novelty::VectorCache;
 
 /// Options of a reader.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ReaderOptions {
     /// The field that names the subject of a [`Kind::Facts`] item; `subject` if not given.
     pub subject_field: Option<String>,
     /// The field that names the task of a [`Kind::Facts`] item; `task` if not given. Both may be paths.
     pub task_field: Option<String>,
-    /// Deepest nesting of brackets; more than [`ReaderOptions::DEEPEST`] counts as that.
-    pub max_depth: usize,
-    /// Most bytes of an item; more than 2 GiB counts as that.
-    pub max_item_bytes: usize,
-}
-
-impl ReaderOptions {
-    /// The deepest nesting that can be allowed, because the parser recurses.
-    pub const DEEPEST: usize = Limits::DEEPEST;
-
-    fn limits(&self) -> Limits {
-        Limits { max_depth: self.max_depth, max_bytes: self.max_item_bytes }
-    }
-}
-
-impl Default for ReaderOptions {
-    fn default() -> Self {
-        let Limits { max_depth, max_bytes } = Limits::default();
-        Self { subject_field: None, task_field: None, max_depth, max_item_bytes: max_bytes }
-    }
 }
 
 /// A fact that a scorecard declares and the kind of evidence cannot give.
@@ -119,7 +99,6 @@ pub struct Reader {
     /// Places of the wanted facts in the kind's vocabulary.
     slots: Vec<usize>,
     table: fact_table::Columns,
-    options: ReaderOptions,
     graders: Graders,
     pending: Option<Pending>,
     unknown: UnknownFields,
@@ -175,17 +154,15 @@ impl Reader {
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let (subject_field, task_field) = (options.subject_field.as_deref(), options.task_field.as_deref());
         let table = fact_table::Columns::new(
             if kind == Kind::Facts { wanted } else { &[] },
-            subject_field,
-            task_field,
+            options.subject_field.as_deref(),
+            options.task_field.as_deref(),
         );
         Ok(Self {
             kind,
             slots,
             table,
-            options,
             graders: Graders::default(),
             pending: None,
             unknown: UnknownFields::default(),
@@ -265,7 +242,7 @@ impl Reader {
         let Memory { tape, graded, grading, canonical, notes, places, subject, id, task, part, run } =
             &mut self.memory;
         notes.clear();
-        let document = parse(tape, text, &self.options.limits())?;
+        let document = parse(tape, text, &Limits::default())?;
         let root = document.root();
         canonical.write(document);
 

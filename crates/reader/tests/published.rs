@@ -3,7 +3,8 @@
 //! The data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else beside the
 //! workspace.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use karat_core::facts::Fact;
@@ -11,6 +12,10 @@ use karat_evidence::source::{Layout, Source};
 use karat_graders::quality::TestResults;
 use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 use serde_json::Value;
+
+fn source(path: &Path, wanted: &[(String, FactType)], most: usize) -> Source<BufReader<File>> {
+    Source::new(BufReader::new(File::open(path).unwrap()), Layout::of_path(path), wanted, most)
+}
 
 fn published(name: &str) -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/real");
@@ -38,7 +43,7 @@ fn published_tables_are_read_whole() {
         let wanted = wanted(facts);
         let options = ReaderOptions { subject_field: Some(subject.to_owned()), ..ReaderOptions::default() };
         let mut reader = Reader::new(Kind::Facts, &wanted, options).unwrap();
-        let mut source = Source::open(&path, &wanted, 1 << 20).unwrap();
+        let mut source = source(&path, &wanted, 1 << 20);
         let mut count = 0;
         while let Some(item) = source.next_item() {
             let item = item.unwrap();
@@ -76,7 +81,7 @@ fn published_json_is_understood() {
             {
                 continue;
             }
-            let mut source = Source::open(&path, &[], 16 << 20).unwrap();
+            let mut source = source(&path, &[], 16 << 20);
             while let Some(item) = source.next_item() {
                 let item = item.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 let value: Value = serde_json::from_slice(item.bytes).unwrap();

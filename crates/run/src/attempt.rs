@@ -41,7 +41,6 @@ impl Request {
 
 karat_core::words! {
     /// Outcome of an attempt.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Outcome {
         /// An output.
         Success = "success",

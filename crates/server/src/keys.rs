@@ -24,7 +24,6 @@ pub const NAME_MAX_CHARACTERS: usize = 100;
 
 karat_core::words! {
     /// A permission of a key.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Scope {
         /// Read everything but keys.
         Read = "read",

@@ -44,7 +44,6 @@ pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
 karat_core::words! {
     /// The trust class of a record: whose word it rests on. A scorecard says by `from` whose word it asks for, and a key by
     /// `reports` whose word it brings; the lower of the two counts.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     #[repr(u8)]
     pub enum Trust {
         /// The subject or its operator states some fact, or the scorecard does not say who does, or the key does not say for whom

@@ -39,7 +39,6 @@ pub struct Certificate {
 
 karat_core::words! {
     /// The cause of a change of tier.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum TierCause {
         /// A higher one was earned and confirmed.
         Promotion = "promotion",

@@ -5,7 +5,7 @@ pub use karat_core::scorecard::LifecycleRules;
 
 karat_core::words! {
     /// The status of a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+    #[derive(Default)]
     pub enum TaskStatus {
         /// In use.
         #[default]

@@ -54,7 +54,6 @@ pub enum OverrideEvent {
 
 karat_core::words! {
     /// The status of a proposal of weights from outside.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ProposalStatus {
         /// Checked; it waits for a decision.
         Proposed = "proposed",

@@ -101,7 +101,6 @@ pub enum Seen {
 
 karat_core::words! {
     /// A decision of a reviewer.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum ReviewVerdict {
         Approve = "approve",

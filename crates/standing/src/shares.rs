@@ -24,7 +24,6 @@ pub struct Shares {
 
 karat_core::words! {
     /// The way in which the whole was divided.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ShareCase {
         /// No score is above zero, and all shares are zero.
         NothingToShare = "nothing-to-share",

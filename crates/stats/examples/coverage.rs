@@ -6,9 +6,8 @@
 
 use std::error::Error;
 
-use karat_stats::estimate::Estimate;
+use karat_stats::estimate::interval;
 use karat_stats::random::Random;
-use karat_stats::table::{Observation, TaskTable};
 
 /// The origin of the results of a task. Numbers are the chance to win a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,17 +125,15 @@ pub fn coverage(shape: Shape, tasks: usize, experiments: u32) -> Result<Found, B
     let mut random = Random::stream(tasks as u64, shape.mean().to_bits());
     let (mut covered, mut width) = (0, 0.0);
     for _ in 0..experiments {
-        let mut results = Vec::new();
-        for task in 0..tasks {
-            let values = shape.task(&mut random);
-            results.extend(values.iter().filter_map(|value| Observation::of_share(0, task, *value)));
-        }
-        let table = match shape {
-            Shape::Weighed(_) | Shape::Heavy(_) => TaskTable::weighing_trials(1, &results)?,
-            _ => TaskTable::new(1, &results)?,
+        let results: Vec<Vec<f64>> = (0..tasks).map(|_| shape.task(&mut random)).collect();
+        // The mean of a task in billionths, and its weight.
+        let of_task = |values: &Vec<f64>| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let is_weighed = matches!(shape, Shape::Weighed(_) | Shape::Heavy(_));
+            ((mean * 1e9).round_ties_even(), if is_weighed { values.len() as f64 } else { 1.0 })
         };
         // What has no interval covers nothing. The ends are rounded to billionths.
-        if let Some(it) = Estimate::new(&table, 0, LEVEL)?.interval {
+        if let Some(it) = interval(results.iter().map(of_task), 0.0, LEVEL)? {
             let mean = shape.mean();
             covered += u32::from(it.low <= mean + 1e-9 && it.high >= mean - 1e-9);
             width += it.high - it.low;

@@ -189,7 +189,6 @@ pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
 
 karat_core::words! {
     /// The direction of recent scores. It does not say whether the direction could be chance.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Trend {
         /// No score is below the one before.
         Improving = "improving",

@@ -59,17 +59,6 @@ pub struct Cases {
     of_subjects: BTreeMap<usize, Tasks>,
 }
 
-/// A mean over tasks, or the difference of two, with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CaseEstimate {
-    /// The mean, 0 to 1, or the difference, -1 to 1.
-    pub mean: f64,
-    /// The interval.
-    pub interval: Interval,
-    /// The number of tasks.
-    pub tasks: usize,
-}
-
 impl Cases {
     /// Collects the results of subjects, all those that count. A subject with a result without a number of cases is left
     /// out: its tasks are resampled like those of any other.
@@ -99,18 +88,17 @@ impl Cases {
         Some(tasks.fold(0, |sum: u64, runs| sum.saturating_add(runs.cases)))
     }
 
-    /// Returns the mean of a subject over its tasks, with the interval of its cases; none if it has no cases.
+    /// Returns the interval of the mean of a subject over its tasks; none if it has no cases.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, or a result has no cases at all.
-    pub fn estimate(&self, subject: usize, level: f64) -> Result<Option<CaseEstimate>, StatisticsError> {
+    pub fn interval(&self, subject: usize, level: f64) -> Result<Option<Interval>, StatisticsError> {
         let Some(tasks) = self.of_subjects.get(&subject) else { return Ok(None) };
-        let parts = tasks.values().map(|runs| runs.weighed(tasks.len(), 1.0));
-        combined(parts, tasks.len(), level).map(Some)
+        combined(tasks.values().map(|runs| runs.weighed(tasks.len(), 1.0)), level).map(Some)
     }
 
-    /// Returns the difference of two subjects over the tasks that both have, first minus second; none if one of them has no
-    /// cases, or they share no task.
+    /// Returns the interval of the difference of two subjects over the tasks that both have, first minus second; none if one
+    /// of them has no cases, or they share no task.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, or a result has no cases at all.
@@ -119,9 +107,9 @@ impl Cases {
         first: usize,
         second: usize,
         level: f64,
-    ) -> Result<Option<CaseEstimate>, StatisticsError> {
+    ) -> Result<Option<Interval>, StatisticsError> {
         let parts = self.shared(first, second);
-        parts.map(|(parts, count)| combined(parts.into_iter(), count, level)).transpose()
+        parts.map(|parts| combined(parts.into_iter(), level)).transpose()
     }
 
     /// Returns the chance of a difference at least as high as the one that was found if the true one is `margin`: of how far
@@ -130,7 +118,7 @@ impl Cases {
     /// # Errors
     /// If there is no difference, or a result has no cases at all.
     pub(super) fn chance(&self, first: usize, second: usize, margin: f64) -> Result<f64, StatisticsError> {
-        let (parts, _) = self.shared(first, second).ok_or(NOTHING_SHARED)?;
+        let parts = self.shared(first, second).ok_or(NOTHING_SHARED)?;
         let mean = parts.iter().map(|(share, _, weight)| weight * share).sum::<f64>();
         // Any reach has an end: the first errs at all of them or at none.
         ends(parts.iter().copied(), 1.0)?;
@@ -143,13 +131,13 @@ impl Cases {
         Ok(if is_above { tail } else { 1.0 - tail })
     }
 
-    /// Returns the results at the tasks that two subjects share, with their weights in the difference, and how many tasks.
-    fn shared(&self, first: usize, second: usize) -> Option<(Vec<Part>, usize)> {
+    /// Returns the results at the tasks that two subjects share, with their weights in the difference.
+    fn shared(&self, first: usize, second: usize) -> Option<Vec<Part>> {
         let (own, theirs) = self.of_subjects.get(&first).zip(self.of_subjects.get(&second))?;
         let shared = || own.iter().filter_map(|(task, runs)| Some((runs, theirs.get(task)?)));
         let count = shared().count();
         let parts = shared().flat_map(|(own, theirs)| [own.weighed(count, 1.0), theirs.weighed(count, -1.0)]);
-        (count > 0).then(|| (parts.collect(), count))
+        (count > 0).then(|| parts.collect())
     }
 
     /// Returns the results of two subjects alone.
@@ -159,15 +147,11 @@ impl Cases {
     }
 }
 
-/// Returns a weighted sum of shares with the interval that their own intervals give (Zou and Donner, equation 4).
-fn combined(
-    parts: impl Iterator<Item = Part>,
-    tasks: usize,
-    level: f64,
-) -> Result<CaseEstimate, StatisticsError> {
+/// Returns the interval of a weighted sum of shares that their own intervals give (Zou and Donner, equation 4).
+fn combined(parts: impl Iterator<Item = Part>, level: f64) -> Result<Interval, StatisticsError> {
     let reach = -normal_quantile(outside(level)? / 2.0);
-    let (mean, low, high) = ends(parts, reach)?;
-    Ok(CaseEstimate { mean, interval: Interval { low, high, level, method: IntervalMethod::Wilson }, tasks })
+    let (_, low, high) = ends(parts, reach)?;
+    Ok(Interval { low, high, level, method: IntervalMethod::Wilson })
 }
 
 /// Returns a weighted sum of shares and the ends of its interval, from those of the shares that reach `z` standard errors far.
@@ -189,6 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::proportion::Proportion;
+    use super::super::table::{Observation, TaskTable};
     use super::*;
 
     fn result(subject: usize, task: usize, passed: u64, cases: u64) -> CaseResult {
@@ -196,8 +181,8 @@ mod tests {
         CaseResult { subject, task, value, cases: Some(cases) }
     }
 
-    fn ends(found: Option<CaseEstimate>) -> (f64, f64) {
-        let interval = found.unwrap().interval;
+    fn ends(found: Option<Interval>) -> (f64, f64) {
+        let interval = found.unwrap();
         let round = |end: f64| libm::rint(end * 1e4) / 1e4;
         (round(interval.low), round(interval.high))
     }
@@ -226,23 +211,23 @@ mod tests {
         for rows in [[result(0, 0, 1, 2), bare], [bare, result(0, 0, 1, 2)]] {
             let cases = Cases::new(rows.into_iter().chain([result(1, 0, 3, 4)]));
             assert_eq!((cases.of(0), cases.of(1)), (None, Some(4)));
-            assert_eq!(cases.estimate(0, 0.95), Ok(None));
+            assert_eq!(cases.interval(0, 0.95), Ok(None));
             assert_eq!(cases.difference(0, 1, 0.95), Ok(None));
         }
         let apart = Cases::new([result(0, 0, 1, 2), result(1, 1, 1, 2)]);
         assert_eq!(apart.difference(0, 1, 0.95), Ok(None), "they share no task");
-        assert!(apart.estimate(0, 1.0).is_err());
+        assert!(apart.interval(0, 1.0).is_err());
     }
 
     #[test]
     fn tasks_are_strata() {
         // Two tasks of the same share and cases: the mean spreads as one of them does, by the root of two.
-        let one = Cases::new([result(0, 0, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
+        let one = Cases::new([result(0, 0, 50, 100)]).interval(0, 0.95).unwrap().unwrap();
         let two =
-            Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
-        let width = |it: CaseEstimate| it.interval.high - it.interval.low;
+            Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).interval(0, 0.95).unwrap().unwrap();
+        let width = |it: Interval| it.high - it.low;
         assert!((width(two) * libm::sqrt(2.0) - width(one)).abs() < 1e-12);
-        assert_eq!((one.mean, two.mean, two.tasks), (0.5, 0.5, 2));
+        assert!([one, two].iter().all(|it| (it.low + it.high - 1.0).abs() < 1e-12), "around one half");
     }
 
     proptest! {
@@ -257,11 +242,13 @@ mod tests {
             let forward = Cases::new(rows.iter().copied());
             prop_assert_eq!(&forward, &Cases::new(rows.iter().rev().copied()));
             for subject in 0..3 {
-                let Some(found) = forward.estimate(subject, 0.9).unwrap() else { continue };
-                let interval = found.interval;
-                prop_assert!(-1e-12 <= interval.low && interval.low <= found.mean);
-                prop_assert!(found.mean <= interval.high && interval.high <= 1.0 + 1e-12);
+                let Some(interval) = forward.interval(subject, 0.9).unwrap() else { continue };
                 let own: Vec<&CaseResult> = rows.iter().filter(|it| it.subject == subject).collect();
+                let table: Vec<Observation> =
+                    own.iter().map(|it| Observation { subject: 0, task: it.task, value: it.value }).collect();
+                let mean = TaskTable::new(1, &table).unwrap().mean(0).unwrap() as f64 / 1e9;
+                prop_assert!(-1e-12 <= interval.low && interval.low <= mean + 1e-9);
+                prop_assert!(mean - 1e-9 <= interval.high && interval.high <= 1.0 + 1e-12);
                 if let [only] = own.as_slice() {
                     let cases = only.cases.unwrap();
                     let passed = libm::rint(only.value as f64 * cases as f64 / 1e9) as u64;

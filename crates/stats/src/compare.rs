@@ -13,7 +13,6 @@ use karat_core::number::BILLION;
 
 karat_core::words! {
     /// The result of comparing two subjects.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ComparisonVerdict {
         /// The first subject is ahead.
         FirstAhead = "first-ahead",
@@ -136,7 +135,6 @@ pub struct Difference {
 
 karat_core::words! {
     /// The finding of a gate on a second subject against a first.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum GateChange {
         /// It is worse by more than the margin.
         Worse = "worse",
@@ -271,9 +269,7 @@ impl Differences {
                     method: IntervalMethod::SignFlip,
                 }))
             }
-            Evidence::Cases(cases, (first, second)) => {
-                Ok(cases.difference(*first, *second, level)?.map(|it| it.interval))
-            }
+            Evidence::Cases(cases, (first, second)) => cases.difference(*first, *second, level),
         }
     }
 

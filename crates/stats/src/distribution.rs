@@ -20,10 +20,6 @@ pub struct Summary {
     pub first_quartile: u32,
     /// The smallest value that three quarters do not exceed (nearest rank).
     pub third_quartile: u32,
-    /// The lowest.
-    pub lowest: u32,
-    /// The highest.
-    pub highest: u32,
 }
 
 impl Summary {
@@ -40,8 +36,6 @@ impl Summary {
             median: lower + (upper - lower).div_ceil(2),
             first_quartile: nearest_rank(&ordered, 25)?,
             third_quartile: nearest_rank(&ordered, 75)?,
-            lowest: *ordered.first()?,
-            highest: *ordered.last()?,
         })
     }
 
@@ -66,18 +60,13 @@ pub(crate) fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
     usize::try_from(rank - 1).ok().and_then(|place| ordered.get(place).copied())
 }
 
-/// Returns how many points fall into each bucket of `width` (above 0): from its lowest point to the count, empty ones
-/// left out.
-///
-/// A bucket holds its lowest point and not that of the next: with a width of 100, the points 0 to 99, and 1000 alone in
-/// the last.
-pub fn histogram(points: impl IntoIterator<Item = u32>, width: u32) -> BTreeMap<u32, u64> {
-    let mut buckets = BTreeMap::new();
-    for points in points {
-        let from = points - points.checked_rem(width).unwrap_or(0);
-        *buckets.entry(from).or_default() += 1;
-    }
-    buckets
+/// Returns the quantile of sorted values, interpolated: definition 7 of Hyndman and Fan (1996).
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share * sorted.len().saturating_sub(1) as f64;
+    let below = libm::floor(position);
+    let value = |at: f64| sorted.get(at as usize).or(sorted.last()).copied().unwrap_or(f64::NAN);
+    let (low, high) = (value(below), value(below + 1.0));
+    low + (position - below) * (high - low)
 }
 
 /// One attempt at a challenge, finished or not.
@@ -104,16 +93,11 @@ pub struct ChallengeStatistics {
     pub wins: Proportion,
     /// The points of the finished attempts; none if none has any.
     pub points: Option<Summary>,
-    /// Number of scores in each bucket of [`BUCKET_POINTS`], by the lowest point of the bucket.
-    pub histogram: BTreeMap<u32, u64>,
     /// The points by the number of the attempt.
     pub by_attempt: BTreeMap<u32, Summary>,
     /// The mean of the known durations of finished attempts to one place, half up; none if none is known.
     pub mean_duration_seconds: Option<Decimal>,
 }
-
-/// Number of points that a bucket of [`ChallengeStatistics::histogram`] spans.
-pub const BUCKET_POINTS: u32 = 100;
 
 impl ChallengeStatistics {
     /// Counts attempts, given in any order.
@@ -128,7 +112,6 @@ impl ChallengeStatistics {
             completion: Proportion::of(entries.iter().map(|entry| entry.completed)),
             wins: Proportion::of(completed().map(|entry| entry.won)),
             points: Summary::of(points().map(|(_, points)| points)),
-            histogram: histogram(points().map(|(_, points)| points), BUCKET_POINTS),
             by_attempt: Summary::by(points()),
             mean_duration_seconds: half_up(millionths, count * i128::from(karat_core::number::MILLION), 1),
         }
@@ -148,7 +131,6 @@ mod tests {
         assert_eq!((nothing.completion.share(), nothing.wins.share()), (None, None));
         assert_eq!((nothing.points, nothing.mean_duration_seconds), (None, None));
         assert_eq!(nearest_rank(&[1], 101), None);
-        assert_eq!(histogram([7], 0).into_iter().collect::<Vec<_>>(), [(7, 1)]);
     }
 
     #[test]
@@ -164,7 +146,7 @@ mod tests {
         let statistics = ChallengeStatistics::of(&[lapsed, unscored]);
         assert_eq!(statistics.completion, Proportion::new(1, 2).unwrap());
         assert_eq!(statistics.wins, Proportion::new(0, 1).unwrap());
-        assert_eq!((statistics.points, statistics.histogram.len()), (None, 0));
+        assert_eq!(statistics.points, None);
         assert_eq!(statistics.mean_duration_seconds, Some(Decimal::ONE));
     }
 
@@ -178,13 +160,13 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_summary_is_in_order_and_the_histogram_counts_all(points in prop::collection::vec(0u32..=1000, 1..50)) {
+        fn a_summary_is_in_order(points in prop::collection::vec(0u32..=1000, 1..50)) {
             let summary = Summary::of(points.iter().copied()).unwrap();
-            prop_assert!(summary.lowest <= summary.first_quartile && summary.first_quartile <= summary.median);
-            prop_assert!(summary.median <= summary.third_quartile && summary.third_quartile <= summary.highest);
+            let parts = [summary.first_quartile, summary.median, summary.third_quartile];
+            prop_assert!(parts.is_sorted() && points.iter().min() <= parts.first() && parts.last() <= points.iter().max());
             let exceeding = points.iter().filter(|&&x| x > summary.third_quartile).count();
             prop_assert!(4 * exceeding <= points.len());
-            prop_assert_eq!(histogram(points.iter().copied(), 100).values().sum::<u64>(), summary.count);
+            prop_assert_eq!(summary.count, points.len() as u64);
         }
     }
 }

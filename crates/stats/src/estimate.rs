@@ -4,6 +4,7 @@
 //! with clustered errors", 2008; Miller, "Adding error bars to evals", 2024, section 2.2), so each task gives one value, and
 //! the interval is Gaffke's bound on the mean of such values, of which nothing is assumed but where they can lie.
 
+use super::cases::Cases;
 use super::gaffke;
 use super::table::TaskTable;
 use super::{Interval, IntervalMethod, StatisticsError, outside};
@@ -37,10 +38,25 @@ impl Estimate {
     pub fn new(table: &TaskTable, subject: usize, level: f64) -> Result<Self, StatisticsError> {
         outside(level)?;
         let mean = Self::of_census(table, subject).ok_or(NO_TASKS)?;
-        let values = table.values(subject).iter().copied();
-        let weights = table.weights(subject).iter().copied().chain(core::iter::repeat(1.0));
-        let interval = interval(values.zip(weights), table.lowest(), level)?;
+        let values = table.values(subject).iter().map(|value| (*value, 1.0));
+        let interval = interval(values, table.lowest(), level)?;
         Ok(Self { interval: interval.filter(|_| mean.tasks > 1), ..mean })
+    }
+
+    /// Returns the mean of a subject, with the interval of its cases if it has them.
+    ///
+    /// # Errors
+    /// If [`Self::new`] fails, or a result has no cases at all.
+    pub fn with_cases(
+        table: &TaskTable,
+        cases: &Cases,
+        subject: usize,
+        level: f64,
+    ) -> Result<Self, StatisticsError> {
+        match cases.interval(subject, level)? {
+            None => Self::new(table, subject, level),
+            interval => Ok(Self { interval, ..Self::of_census(table, subject).ok_or(NO_TASKS)? }),
+        }
     }
 
     /// Returns the mean of a subject of a table that holds all there is, so that there is no interval; none without tasks.
@@ -103,16 +119,15 @@ mod tests {
 
     #[test]
     fn a_task_that_weighs_more_leaves_more_open() {
-        let rows = |times: usize| {
-            let rows: Vec<Observation> = (0..20)
-                .flat_map(|task| {
-                    let count = if task == 0 { times } else { 1 };
-                    core::iter::repeat_n(Observation::of_success(0, task, task % 2 == 0), count)
-                })
-                .collect();
-            Estimate::new(&TaskTable::weighing_trials(1, &rows).unwrap(), 0, 0.95).unwrap()
+        let width = |times: f64| {
+            let values = (0..20).map(|task| {
+                let value = if task % 2 == 0 { BILLION as f64 } else { 0.0 };
+                (value, if task == 0 { times } else { 1.0 })
+            });
+            let found = interval(values, 0.0, 0.95).unwrap().unwrap();
+            found.high - found.low
         };
-        let width = |times| rows(times).interval.map(|it| it.high - it.low).unwrap();
-        assert!(width(1) < width(3) && width(3) < width(10), "{} {} {}", width(1), width(3), width(10));
+        let widths = [1.0, 3.0, 10.0].map(width);
+        assert!(widths.is_sorted_by(|less, more| less < more), "{widths:?}");
     }
 }

@@ -4,7 +4,6 @@
 //! robustness metric", 2020, ask the same of regressions; here the answer for means is exact.)
 
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use super::StatisticsError;
 use super::table::TaskTable;
@@ -173,94 +172,10 @@ impl Lead {
     }
 }
 
-/// Returns the fewest items to remove so that one list has a lower mean than another, where the items belong to one list each:
-/// `(of the first, of the second)`, always the highest of the first and the lowest of the second. None if no removal that
-/// leaves both an item does it. Exact.
-///
-/// For a given number of removals from each list, the highest of the first and the lowest of the second leave the lowest
-/// mean of the first and the highest of the second that any choice can, so only the two numbers are to be found; and what
-/// the second list needs falls as the first gives more, so one pass over both finds the smallest sum.
-pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usize)> {
-    let mut first: Vec<i128> = first.iter().map(|&value| i128::from(value)).collect();
-    let mut second: Vec<i128> = second.iter().map(|&value| i128::from(value)).collect();
-    // What stays of the first are its lowest, of the second its highest: sums of the kept ones, by how many.
-    first.sort_unstable();
-    second.sort_unstable_by_key(|&value| Reverse(value));
-    let kept_sums = |values: &[i128]| {
-        let sums = values.iter().scan(0i128, |sum, value| {
-            *sum += value;
-            Some(*sum)
-        });
-        sums.collect::<Vec<_>>()
-    };
-    let (first, second) = (kept_sums(&first), kept_sums(&second));
-    let is_lower = |kept_first: usize, kept_second: usize| {
-        let sums = first.get(kept_first.wrapping_sub(1)).zip(second.get(kept_second.wrapping_sub(1)));
-        sums.is_some_and(|(a, b)| a * (kept_second as i128) < b * (kept_first as i128))
-    };
-    let mut best: Option<(usize, usize)> = None;
-    // For each number kept of the first, from few to all: the most that can be kept of the second, which only falls.
-    let mut kept_second = second.len();
-    for kept_first in 1..=first.len() {
-        while kept_second > 0 && !is_lower(kept_first, kept_second) {
-            kept_second -= 1;
-        }
-        if kept_second == 0 {
-            break;
-        }
-        let removed = (first.len() - kept_first, second.len() - kept_second);
-        if best.is_none_or(|best| removed.0 + removed.1 <= best.0 + best.1) {
-            best = Some(removed);
-        }
-    }
-    best
-}
-
-/// Returns a bound for any ranking: the number of items, taken in `order`, whose removal changes who is first. None if
-/// removing all of `order` does not.
-///
-/// `first_without` says who is first without the items marked as removed; it is asked some `2 log2 n` times. `order` holds
-/// each item at most once, those that carry the lead first, as the caller's rule suggests (for a rating: matches that the
-/// leader won, against the rival nearest to it). The result changes who is first, and one item less, in this order, does
-/// not; another choice of items may need fewer.
-pub fn fewest_in_order(
-    items: usize,
-    order: &[usize],
-    mut first_without: impl FnMut(&[bool]) -> Option<usize>,
-) -> Option<usize> {
-    let mut removed = alloc::vec![false; items];
-    let nominal = first_without(&removed);
-    let mut changes = |count: usize| {
-        removed.fill(false);
-        for &item in order.iter().take(count) {
-            if let Some(removed) = removed.get_mut(item) {
-                *removed = true;
-            }
-        }
-        first_without(&removed) != nominal
-    };
-    // Doubling until it changes, then halving between the last that did not and the first that did.
-    let (mut stays, mut moves) = (0, 1);
-    while !changes(moves.min(order.len())) {
-        if moves >= order.len() {
-            return None;
-        }
-        (stays, moves) = (moves, moves * 2);
-    }
-    moves = moves.min(order.len());
-    while moves - stays > 1 {
-        let middle = stays + (moves - stays) / 2;
-        if changes(middle) {
-            moves = middle;
-        } else {
-            stays = middle;
-        }
-    }
-    Some(moves)
-}
-
 #[cfg(test)]
 mod tests {
+    use core::cmp::Reverse;
+
     use proptest::prelude::*;
 
     use super::super::table::Observation;
@@ -281,11 +196,6 @@ mod tests {
             Ok(None),
             "ahead everywhere"
         );
-        assert_eq!(fewest_of_two_lists(&[], &[1]), None);
-        assert_eq!(fewest_of_two_lists(&[1], &[]), None);
-        assert_eq!(fewest_of_two_lists(&[1], &[2]), Some((0, 0)));
-        assert_eq!(fewest_in_order(3, &[], |_| Some(0)), None);
-        assert_eq!(fewest_in_order(3, &[0, 7], |gone| Some(usize::from(gone[0]))), Some(1), "7 is no item");
     }
 
     #[test]
@@ -330,31 +240,6 @@ mod tests {
                 let gone = found.removed.iter().fold(0, |gone, task| gone | 1 << task);
                 prop_assert!(found.is_smallest && sum(found.overtaker, gone) > sum(found.first, gone));
             }
-        }
-
-        #[test]
-        fn no_smaller_choice_of_items_does_it(
-            first in prop::collection::vec(0i64..9, 1..7), second in prop::collection::vec(0i64..9, 1..7),
-        ) {
-            let mean = |list: &[i64], gone: u32| {
-                let kept: Vec<i64> =
-                    list.iter().enumerate().filter(|(at, _)| gone >> at & 1 == 0).map(|(_, value)| *value).collect();
-                kept.iter().sum::<i64>() as f64 / kept.len() as f64
-            };
-            let sets = |list: &[i64]| 0..(1u32 << list.len()) - 1;
-            let fewest = sets(&first)
-                .flat_map(|a| sets(&second).map(move |b| (a, b)))
-                .filter(|&(a, b)| mean(&first, a) < mean(&second, b))
-                .map(|(a, b)| (a.count_ones() + b.count_ones()) as usize)
-                .min();
-            prop_assert_eq!(fewest_of_two_lists(&first, &second).map(|(a, b)| a + b), fewest);
-        }
-
-        #[test]
-        fn a_bound_in_an_order_changes_who_is_first(change_from in 1usize..60, items in 1usize..60) {
-            let order: Vec<usize> = (0..items).rev().collect();
-            let first = |gone: &[bool]| Some(usize::from(gone.iter().filter(|gone| **gone).count() >= change_from));
-            prop_assert_eq!(fewest_in_order(items, &order, first), (change_from <= items).then_some(change_from));
         }
     }
 }

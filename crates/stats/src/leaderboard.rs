@@ -57,12 +57,7 @@ impl Leaderboard {
     /// If `level` is not between 0 and 1.
     pub fn new(table: &TaskTable, cases: &Cases, level: f64) -> Result<Self, StatisticsError> {
         outside(level)?;
-        let estimate = |subject| {
-            let estimate = Estimate::new(table, subject, level)?;
-            let of_cases = cases.estimate(subject, level)?;
-            Ok(of_cases.map_or(estimate, |found| Estimate { interval: Some(found.interval), ..estimate }))
-        };
-        let mut board = Self::by_mean(table, estimate)?;
+        let mut board = Self::by_mean(table, |subject| Estimate::with_cases(table, cases, subject, level))?;
         board.level = Some(level);
         let is_alone = |row: &Row| row.estimate.tasks < 2 && cases.of(row.subject).is_none();
         let places: Vec<usize> = (0..board.rows.len())

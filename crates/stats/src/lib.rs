@@ -76,11 +76,10 @@ pub struct Interval {
 
 karat_core::words! {
     /// The method of an interval.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum IntervalMethod {
         /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
         Wilson = "wilson",
-        /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
+        /// Exact interval of a share: Clopper and Pearson, Biometrika 26 (1934).
         ClopperPearson = "clopper-pearson",
         /// Gaffke's bound on a mean of values of which only the range is known ([`estimate`]).
         Gaffke = "gaffke",

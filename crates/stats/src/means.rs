@@ -171,9 +171,9 @@ impl Means {
     fn estimate(&self, it: &Mean) -> Estimate {
         let tasks = usize::try_from(it.tasks).unwrap_or(usize::MAX);
         let own = usize::try_from(it.subject).ok().zip(self.level);
-        let of_cases = own.and_then(|(subject, level)| self.cases.estimate(subject, level).ok().flatten());
+        let of_cases = own.and_then(|(subject, level)| self.cases.interval(subject, level).ok().flatten());
         let interval = match (of_cases, self.level) {
-            (Some(found), _) => Some(found.interval),
+            (Some(found), _) => Some(found),
             (None, Some(level)) if tasks > 1 => {
                 let values = of_tasks(self.values.of(it.subject)).map(|value| (value as f64, 1.0));
                 interval(values, 0.0, level).ok().flatten()

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 pub use karat_core::outcome::{Outcome, Policy, Treatment};
 
 use super::StatisticsError;
-use super::proportion::Proportion;
 use super::ranks::{OtherRanking, RankRange, ranks};
 use super::table::{Observation, TaskTable};
 use karat_core::number::BILLION;
@@ -36,11 +35,6 @@ pub fn other_policies(policy: Policy, occurs: impl Fn(Outcome) -> bool) -> Vec<P
     }
     others.retain(|&other| other != policy);
     others
-}
-
-/// Returns in how many outcomes two policies differ.
-pub fn distance(policy: Policy, other: Policy) -> usize {
-    Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) != other.treatment(outcome)).count()
 }
 
 /// Number of runs by outcome.
@@ -91,29 +85,6 @@ impl OutcomeCounts {
             Outcome::Refused => self.refused,
         }
     }
-
-    /// Returns how many runs there were.
-    pub fn total(self) -> u64 {
-        Outcome::ALL.iter().fold(self.unstated, |sum, &outcome| sum.saturating_add(self.count(outcome)))
-    }
-
-    /// Returns the share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
-    pub fn rate(self, policy: Policy) -> Proportion {
-        let treated = |wanted: Treatment| {
-            let outcomes = Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) == wanted);
-            outcomes.fold(0, |sum: u64, &outcome| sum.saturating_add(self.count(outcome)))
-        };
-        let successes = treated(Treatment::Success);
-        let trials = successes.saturating_add(treated(Treatment::Failure));
-        Proportion::new(successes, trials).unwrap_or_default()
-    }
-
-    /// Returns the lowest and the highest share that any policy gives: all that is neither success nor failure counted
-    /// as failures, as successes. Leaving a run out moves the share less than counting it.
-    pub fn bounds(self) -> [Proportion; 2] {
-        [Treatment::Failure, Treatment::Success]
-            .map(|all| self.rate(Policy { no_verdict: all, stopped: all, not_applicable: all, refused: all }))
-    }
 }
 
 /// One run of a subject at a task.
@@ -130,11 +101,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns a run that has an outcome and no score.
-    pub fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Self {
-        Self { subject, task, outcome: Some(outcome), score: None }
-    }
-
     /// Returns the outcome that counts; none for a score whose outcome is not stated. The only place that decides what
     /// becomes of a run without a score: a failure is one, and counts 0; anything else has no verdict, a success too, since
     /// leaving out a fact must not earn a perfect score.
@@ -166,18 +132,11 @@ impl Run {
     }
 }
 
-/// Returns the results by subject and task under a policy.
+/// Returns the results by subject and task under a policy. The runs are computed on the way, several times, and never held
+/// all at once.
 ///
 /// # Errors
-/// If [`TaskTable::new`] fails.
-pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
-    table_of(subjects, runs.iter().copied(), policy)
-}
-
-/// Does the same with runs that are computed on the way, several times, and never held all at once.
-///
-/// # Errors
-/// If [`TaskTable::new`] fails.
+/// If [`TaskTable::of`] fails.
 pub fn table_of(
     subjects: usize,
     runs: impl Iterator<Item = Run> + Clone,
@@ -206,23 +165,11 @@ pub struct PolicyRankings {
 }
 
 impl PolicyRankings {
-    /// Ranks subjects by their mean over tasks under `policy`, and under each of `others`.
+    /// Ranks subjects by their mean over tasks under `policy`, and under each of `others`. The runs are computed on the way,
+    /// several times, and never held all at once.
     ///
     /// # Errors
     /// If a run names no subject, or there are too many tasks.
-    pub fn new(
-        subjects: usize,
-        runs: &[Run],
-        policy: Policy,
-        others: &[Policy],
-    ) -> Result<Self, StatisticsError> {
-        Self::of(subjects, runs.iter().copied(), policy, others)
-    }
-
-    /// Does the same with runs that are computed on the way, several times, and never held all at once.
-    ///
-    /// # Errors
-    /// If [`Self::new`] fails.
     pub fn of(
         subjects: usize,
         runs: impl Iterator<Item = Run> + Clone,
@@ -264,27 +211,29 @@ impl PolicyRankings {
     pub fn first_differs(&self) -> bool {
         self.others.iter().any(|(_, other)| other.first_differs)
     }
-
-    /// Returns the best and the worst rank of a subject under any of the policies; `None` if no policy gives it one.
-    pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
-        let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));
-        let places = all.filter_map(|ranks| ranks.get(subject).copied().flatten());
-        places.reduce(|a, b| RankRange { best: a.best.min(b.best), worst: a.worst.max(b.worst) })
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+
+    fn ranked(
+        subjects: usize,
+        runs: &[Run],
+        policy: Policy,
+        others: &[Policy],
+    ) -> Result<PolicyRankings, StatisticsError> {
+        PolicyRankings::of(subjects, runs.iter().copied(), policy, others)
+    }
+
+    fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Run {
+        Run { subject, task, outcome: Some(outcome), score: None }
+    }
 
     fn runs(subject: usize, outcomes: &[(Outcome, usize)]) -> Vec<Run> {
         let each = outcomes.iter().flat_map(|&(outcome, count)| core::iter::repeat_n(outcome, count));
         let score = |outcome| (outcome == Outcome::Succeeded).then_some(BILLION);
-        each.enumerate()
-            .map(|(task, it)| Run { score: score(it), ..Run::of_outcome(subject, task, it) })
-            .collect()
+        each.enumerate().map(|(task, it)| Run { score: score(it), ..of_outcome(subject, task, it) }).collect()
     }
 
     #[test]
@@ -293,28 +242,26 @@ mod tests {
         let mut all = runs(0, &[(Succeeded, 70), (Failed, 10), (NoVerdict, 20)]);
         all.extend(runs(1, &[(Succeeded, 75), (Failed, 25)]));
         let others = other_policies(Policy::default(), |_| true);
-        let found = PolicyRankings::new(3, &all, Policy::default(), &others).unwrap();
+        let found = ranked(3, &all, Policy::default(), &others).unwrap();
         assert_eq!(found.means, [Some(875_000_000), Some(750_000_000), None]);
         assert!(found.differ() && found.first_differs());
-        assert_eq!(found.rank_range(0), Some(RankRange { best: 1, worst: 2 }));
-        assert_eq!((found.rank_range(2), found.ranks[2]), (None, None), "no results, no place");
+        assert_eq!(found.ranks[2], None, "no results, no place");
         assert_eq!(found.counts[0].no_verdict, 20);
         let failing: Vec<&(Policy, OtherRanking)> =
             found.others.iter().filter(|(policy, _)| policy.no_verdict == Treatment::Failure).collect();
         assert!(failing.iter().all(|(_, other)| other.first_differs && other.moved == [0, 1]));
         // What does not occur decides nothing.
         let stopped = Policy { stopped: Treatment::Excluded, ..Policy::default() };
-        assert!(!PolicyRankings::new(3, &all, Policy::default(), &[stopped]).unwrap().differ());
+        assert!(!ranked(3, &all, Policy::default(), &[stopped]).unwrap().differ());
     }
 
     #[test]
     fn a_subject_of_which_all_is_left_out_has_no_place() {
         let all = runs(0, &[(Outcome::NoVerdict, 5)]);
-        let found = PolicyRankings::new(1, &all, Policy::default(), &[]).unwrap();
-        assert_eq!((found.means[0], found.ranks[0], found.counts[0].total()), (None, None, 5));
-        assert_eq!(found.counts[0].rate(Policy::default()).share(), None);
-        let stray = Run::of_outcome(4, 0, Outcome::NoVerdict);
-        assert!(PolicyRankings::new(1, &[stray], Policy::default(), &[]).is_err(), "though it is left out");
+        let found = ranked(1, &all, Policy::default(), &[]).unwrap();
+        assert_eq!((found.means[0], found.ranks[0], found.counts[0].no_verdict), (None, None, 5));
+        let stray = of_outcome(4, 0, Outcome::NoVerdict);
+        assert!(ranked(1, &[stray], Policy::default(), &[]).is_err(), "though it is left out");
     }
 
     #[test]
@@ -324,12 +271,12 @@ mod tests {
             scored(0, None, 600_000_000),
             scored(1, Some(Outcome::Succeeded), 900_000_000),
             scored(2, Some(Outcome::Stopped), 500_000_000),
-            Run { outcome: None, ..Run::of_outcome(0, 3, Outcome::Failed) },
+            Run { outcome: None, ..of_outcome(0, 3, Outcome::Failed) },
         ];
         let policy = Policy { stopped: Treatment::Scored, ..Policy::default() };
         let others = other_policies(policy, |outcome| outcome == Outcome::NoVerdict);
         assert_eq!(others.len(), 2, "a failure, a success");
-        let found = PolicyRankings::new(1, &all, policy, &others).unwrap();
+        let found = ranked(1, &all, policy, &others).unwrap();
         let counts = OutcomeCounts {
             unstated: 1,
             succeeded: 1,
@@ -337,18 +284,15 @@ mod tests {
             no_verdict: 1,
             ..OutcomeCounts::default()
         };
-        assert_eq!((found.counts[0], found.counts[0].total()), (counts, 4));
+        assert_eq!(found.counts[0], counts);
         assert_eq!(found.means, [Some(666_666_667)], "without a score and an outcome there is no verdict");
-        assert_eq!(
-            table(1, &all, Policy::default()).unwrap().mean(0),
-            Some(500_000_000),
-            "stopped is a failure"
-        );
+        let means = ranked(1, &all, Policy::default(), &[]).unwrap().means;
+        assert_eq!(means, [Some(500_000_000)], "stopped is a failure");
     }
 
     #[test]
     fn a_success_without_a_score_has_no_verdict_and_a_failure_without_one_is_a_failure() {
-        let bare: Vec<Run> = Outcome::ALL.iter().map(|&outcome| Run::of_outcome(0, 0, outcome)).collect();
+        let bare: Vec<Run> = Outcome::ALL.iter().map(|&outcome| of_outcome(0, 0, outcome)).collect();
         for run in &bare {
             let stated = run.outcome.unwrap();
             let is_success = stated == Outcome::Succeeded;
@@ -363,34 +307,7 @@ mod tests {
                 assert_eq!(run.value(policy), expected, "{stated:?} {policy:?}");
             }
         }
-        let found = PolicyRankings::new(1, &bare, Policy::default(), &[]).unwrap().counts[0];
-        assert_eq!((found.missing, found.succeeded, found.no_verdict, found.total()), (1, 0, 2, 6));
-    }
-
-    #[test]
-    fn distances() {
-        let nominal = Policy::default();
-        assert_eq!(
-            other_policies(nominal, |_| true).iter().filter(|other| distance(nominal, **other) == 1).count(),
-            8
-        );
-        assert_eq!(distance(nominal, nominal), 0);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn no_policy_leaves_the_bounds(counts in prop::array::uniform6(0u64..9)) {
-            let [succeeded, failed, no_verdict, stopped, not_applicable, refused] = counts;
-            let counts = OutcomeCounts { unstated: 0, missing: 0, succeeded, failed, no_verdict, stopped, not_applicable, refused };
-            let [low, high] = counts.bounds().map(Proportion::share);
-            for policy in other_policies(Policy::default(), |_| true) {
-                if let Some(share) = counts.rate(policy).share() {
-                    prop_assert!(low.unwrap() <= share && share <= high.unwrap());
-                }
-            }
-            prop_assert_eq!(counts.total(), [succeeded, failed, no_verdict, stopped, not_applicable, refused].iter().sum::<u64>());
-        }
+        let found = ranked(1, &bare, Policy::default(), &[]).unwrap().counts[0];
+        assert_eq!((found.missing, found.succeeded, found.no_verdict), (1, 0, 2));
     }
 }

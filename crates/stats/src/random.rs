@@ -156,6 +156,13 @@ mod tests {
     }
 
     #[test]
+    fn streams_and_seeds_differ() {
+        let first = |seed, stream| Random::stream(seed, stream).next_u64();
+        let drawn = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
+        assert!((0..4).all(|at| drawn[at + 1..].iter().all(|other| *other != drawn[at])));
+    }
+
+    #[test]
     fn the_same_bits_everywhere() {
         // The first three from another implementation, on another library of logarithms.
         let mut random = Random::new(42);

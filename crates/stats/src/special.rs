@@ -1,4 +1,4 @@
-//! Functions of probability: the normal distribution, the incomplete beta function, the tail of a fair binomial.
+//! Functions of probability: the normal distribution, the tail of a fair binomial.
 
 use core::f64::consts::{PI, SQRT_2};
 
@@ -82,56 +82,6 @@ fn half_deviance(x: f64, m: f64) -> f64 {
     }
 }
 
-/// Returns the regularised incomplete beta function I_x(a, b), for whole `a` and `b` from 1 on and `x` from 0 to 1:
-/// the chance of `a` successes or more in `a + b - 1` trials (DLMF 8.17.5).
-///
-/// DLMF 8.17.22, the continued fraction, on the side of the mean where it converges in about the square root of the
-/// larger argument; evaluated by the method of Lentz (Applied Optics 15, 1976).
-pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 {
-        return 0.0;
-    }
-    if x >= 1.0 {
-        return 1.0;
-    }
-    // x^a (1 - x)^b / (a B(a, b)) is (1 - x) times a chance, and so is the same with the sides changed about.
-    if x < (a + 1.0) / (a + b + 2.0) {
-        (1.0 - x) * binomial_mass(a, a + b - 1.0, x) * beta_fraction(x, a, b)
-    } else {
-        1.0 - x * binomial_mass(a - 1.0, a + b - 1.0, x) * beta_fraction(1.0 - x, b, a)
-    }
-}
-
-fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
-    const MOST_STEPS: u32 = 1_000_000;
-    const SMALLEST: f64 = 1e-300;
-    let apart = |value: f64| if value.abs() < SMALLEST { SMALLEST } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / apart(1.0 - (a + b) * x / (a + 1.0));
-    let mut fraction = d;
-    for step in 1..MOST_STEPS {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        let mut change = 1.0;
-        for term in [even, odd] {
-            d = 1.0 / apart(1.0 + term * d);
-            c = apart(1.0 + term / c);
-            change = c * d;
-            fraction *= change;
-        }
-        if (change - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    fraction
-}
-
-/// Returns the `x` at which [`incomplete_beta`] reaches `chance`.
-pub(super) fn beta_quantile(chance: f64, a: f64, b: f64) -> f64 {
-    halve(0.0, 1.0, |x| incomplete_beta(x, a, b) >= chance)
-}
-
 /// Returns, of `count` throws of a fair coin, the chance of exactly `heads`, and of at most `heads`. `heads` may be
 /// half of `count` at most.
 ///
@@ -176,24 +126,6 @@ mod tests {
     }
 
     #[test]
-    fn the_incomplete_beta_is_the_binomial_tail() {
-        // I_x(k, n - k + 1) = P(X >= k), X binomial: DLMF 8.17.5.
-        for n in 1u32..12 {
-            for k in 1..=n {
-                for x in [0.01, 0.3, 0.5, 0.9] {
-                    let ways = |r: u32| (0..r).map(|i| f64::from(n - i) / f64::from(i + 1)).product::<f64>();
-                    let term =
-                        |r: u32| ways(r) * libm::pow(x, f64::from(r)) * libm::pow(1.0 - x, f64::from(n - r));
-                    let tail: f64 = (k..=n).map(term).sum();
-                    let found = incomplete_beta(x, f64::from(k), f64::from(n - k + 1));
-                    assert!((found - tail).abs() < 1e-13, "{n} {k} {x}: {found} {tail}");
-                }
-            }
-        }
-        assert_eq!((incomplete_beta(0.0, 2.0, 3.0), incomplete_beta(1.0, 2.0, 3.0)), (0.0, 1.0));
-    }
-
-    #[test]
     fn a_chance_keeps_its_digits() {
         // C(n, n / 2) / 2^n = sqrt(2 / (pi n)) (1 - 1 / (4 n) + ...).
         for n in [100.0, 1e3, 1e6, 1e9, 1e15] {
@@ -205,16 +137,6 @@ mod tests {
         }
         // 40 of 100 at 0.3, from exact fractions.
         assert!((binomial_mass(40.0, 100.0, 0.3) / 0.008_490_168_837_486_48 - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_quantile_undoes_the_function() {
-        for (a, b) in [(1.0, 1.0), (2.0, 30.0), (500.0, 500.0), (1.0, 1e6), (3e5, 7e5)] {
-            for chance in [1e-6, 0.025, 0.5, 0.975] {
-                let found = incomplete_beta(beta_quantile(chance, a, b), a, b);
-                assert!((found - chance).abs() < 1e-11 * chance, "{a} {b} {chance} {found}");
-            }
-        }
     }
 
     #[test]

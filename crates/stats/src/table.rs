@@ -41,7 +41,6 @@ impl Observation {
 pub struct TaskTable {
     columns: Vec<Column>,
     tasks: Vec<usize>,
-    observations: usize,
     /// The least possible value, in billionths: 0, or -1,000,000,000 where the values are differences.
     lowest: f64,
     /// A number of each task, from its name; empty where only its number is known.
@@ -53,8 +52,6 @@ pub struct TaskTable {
 struct Column {
     places: Vec<u32>,
     values: Vec<f64>,
-    /// Number of trials of each task; empty where all tasks weigh alike.
-    weights: Vec<f64>,
     /// The sum and the number of the trials of each task; empty where each has one.
     trials: Vec<(i64, u32)>,
     /// The mean as an exact fraction, rounded once, where `trials` says more than `values`.
@@ -70,7 +67,7 @@ impl TaskTable {
     /// # Errors
     /// If a subject is not below `subjects`, a value not from 0 to 1,000,000,000, or there are too many tasks.
     pub fn new(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
-        Self::build(subjects, observations.iter().copied(), false)
+        Self::of(subjects, observations.iter().copied())
     }
 
     /// Does what [`Self::new`] does with observations that are computed on the way: they are looked at several times, and
@@ -81,32 +78,6 @@ impl TaskTable {
     pub fn of(
         subjects: usize,
         observations: impl Iterator<Item = Observation> + Clone,
-    ) -> Result<Self, StatisticsError> {
-        Self::build(subjects, observations, false)
-    }
-
-    /// Does what [`Self::new`] does, but a task weighs as much as it has trials: the mean is that over trials (a ratio
-    /// estimator). For means in which every item counts alike.
-    ///
-    /// # Errors
-    /// If [`Self::new`] fails.
-    ///
-    /// ```
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// let trials = [(7, true), (7, false), (9, true)];
-    /// let observations = trials.map(|(task, passed)| Observation::of_success(0, task, passed));
-    /// let table = TaskTable::weighing_trials(1, &observations)?;
-    /// assert_eq!(table.mean(0), Some(666_666_667), "two of three trials");
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
-    pub fn weighing_trials(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
-        Self::build(subjects, observations.iter().copied(), true)
-    }
-
-    fn build(
-        subjects: usize,
-        observations: impl Iterator<Item = Observation> + Clone,
-        by_trials: bool,
     ) -> Result<Self, StatisticsError> {
         let row_error = |row, part, found, expected| StatisticsError::Row { row, part, found, expected };
         let mut count = 0;
@@ -130,16 +101,13 @@ impl TaskTable {
             if let Some(column) = columns.get_mut(subject) {
                 column.places.push(place);
                 column.values.push(round_ratio(sum, trials.into()) as f64);
-                if by_trials {
-                    column.weights.push(trials.into());
-                }
                 column.trials.push((i64::try_from(sum).unwrap_or(i64::MAX), trials));
             }
         }
         for column in &mut columns {
             column.settle();
         }
-        Ok(Self { columns, tasks, observations: count, lowest: 0.0, keys: Vec::new() })
+        Ok(Self { columns, tasks, lowest: 0.0, keys: Vec::new() })
     }
 
     /// Returns how many subjects there are, those without results included.
@@ -152,29 +120,15 @@ impl TaskTable {
         self.tasks.len()
     }
 
-    /// Returns how many observations went in.
-    pub fn observations(&self) -> usize {
-        self.observations
-    }
-
     /// Returns how many tasks a subject has a result at.
     pub fn tasks_of(&self, subject: usize) -> usize {
         self.values(subject).len()
     }
 
-    /// Returns the mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of
-    /// a table that weighs trials, the mean over its trials.
+    /// Returns the mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks.
     pub fn mean(&self, subject: usize) -> Option<i64> {
-        self.columns.get(subject)?.exact.or_else(|| self.mean_of_values(subject))
-    }
-
-    /// Returns the mean over the rounded means of tasks.
-    fn mean_of_values(&self, subject: usize) -> Option<i64> {
         let column = self.columns.get(subject)?;
-        if column.weights.is_empty() {
-            return quotient(column.values.iter().sum(), column.values.len() as f64);
-        }
-        quotient(sum_of_products(&column.weights, &column.values), column.weights.iter().sum())
+        column.exact.or_else(|| quotient(column.values.iter().sum(), column.values.len() as f64))
     }
 
     /// Returns the tasks of a subject, as the caller names them, in rising order, with its results in billionths.
@@ -194,13 +148,7 @@ impl TaskTable {
         let tasks: Vec<usize> = column.places.iter().filter_map(name).collect();
         column.places = (0u32..).take(tasks.len()).collect();
         let lowest = -(BILLION as f64);
-        Self {
-            columns: alloc::vec![column],
-            tasks,
-            observations: self.observations,
-            lowest,
-            keys: Vec::new(),
-        }
+        Self { columns: alloc::vec![column], tasks, lowest, keys: Vec::new() }
     }
 
     /// Returns the same exactly, in parts of a billionth, with a number that belongs to each task.
@@ -236,11 +184,6 @@ impl TaskTable {
         self.columns.get(subject).map_or(&[], |column| &column.values)
     }
 
-    /// Returns what each task of a subject weighs; empty where all weigh alike.
-    pub(super) fn weights(&self, subject: usize) -> &[f64] {
-        self.columns.get(subject).map_or(&[], |column| &column.weights)
-    }
-
     /// Returns the lowest value that can be, in billionths; the highest is 1,000,000,000.
     pub(super) fn lowest(&self) -> f64 {
         self.lowest
@@ -254,15 +197,9 @@ impl Column {
             self.trials = Vec::new();
             return;
         }
-        self.exact = if self.weights.is_empty() {
-            let mut fractions = Fractions::default();
-            self.trials.iter().for_each(|&(sum, trials)| fractions.add(sum.into(), trials));
-            fractions.mean()
-        } else {
-            let sum = self.trials.iter().map(|(sum, _)| i128::from(*sum)).sum();
-            let trials = self.trials.iter().map(|(_, trials)| i128::from(*trials)).sum();
-            i64::try_from(round_ratio(sum, trials)).ok()
-        };
+        let mut fractions = Fractions::default();
+        self.trials.iter().for_each(|&(sum, trials)| fractions.add(sum.into(), trials));
+        self.exact = fractions.mean();
     }
 
     /// Returns the sum and the number of trials of the task at `index` in the column.
@@ -365,22 +302,6 @@ fn cells(
     chunks.filter_map(cell).collect()
 }
 
-/// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
-/// suits the processor gives the same bits as any other. Written out, because with an iterator over lanes a call stays in the loop.
-pub(super) fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
-    let (times, last_times) = times.as_chunks();
-    let (values, last_values) = values.as_chunks();
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = [0.0; 8];
-    for (times, values) in times.iter().zip(values) {
-        let [ta, tb, tc, td, te, tf, tg, th] = times;
-        let [va, vb, vc, vd, ve, vf, vg, vh] = values;
-        (a, b, c, d) = (a + ta * va, b + tb * vb, c + tc * vc, d + td * vd);
-        (e, f, g, h) = (e + te * ve, f + tf * vf, g + tg * vg, h + th * vh);
-    }
-    let rest: f64 = last_times.iter().zip(last_values).map(|(times, value)| times * value).sum();
-    a + b + c + d + e + f + g + h + rest
-}
-
 /// Returns `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
 /// [`TaskTable::MOST_TASKS`].
 fn quotient(sum: f64, count: f64) -> Option<i64> {
@@ -409,7 +330,7 @@ mod tests {
         assert_eq!(forward.results(0).collect::<Vec<_>>(), [(2, 10), (5, 333_333_333)]);
         assert_eq!(forward.mean(0), Some(166_666_672), "ties to even");
         assert_eq!((forward.mean(2), forward.mean(9)), (None, None));
-        assert_eq!((forward.tasks(), forward.tasks_of(0), forward.observations()), (2, 2, 5));
+        assert_eq!((forward.tasks(), forward.tasks_of(0)), (2, 2));
     }
 
     #[test]
@@ -427,7 +348,7 @@ mod tests {
                 assert_eq!(other.results(subject).collect::<Vec<_>>(), results);
                 assert_eq!(other.mean(subject), own.mean(subject));
             }
-            assert_eq!((other.tasks(), other.observations()), (own.tasks(), 500));
+            assert_eq!(other.tasks(), own.tasks());
         }
     }
 

@@ -98,7 +98,6 @@ pub fn expected_best_of_k(values: &[f64], k: usize) -> Option<f64> {
 
 karat_core::words! {
     /// The result at which a subject stops trying a task, as far as its attempts show it.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StopsAt {
         /// Good results: the mean over its attempts is too high.
         Success = "success",

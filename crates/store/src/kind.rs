@@ -3,9 +3,8 @@
 use core::fmt;
 
 karat_core::words! {
-    /// The kind of an item. Ids are unique within a kind.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Kind {
+    /// A kind of item in the log.
+    pub enum ItemKind {
         /// An item of evidence: its canonical JSON, so that the digest of its content is the one that records name.
         Evidence = "evidence",
         /// A record: its canonical JSON.
@@ -29,7 +28,10 @@ karat_core::words! {
     }
 }
 
-impl Kind {
+/// The kind of an item. Ids are unique within a kind.
+pub type Kind = ItemKind;
+
+impl ItemKind {
     /// Returns whether [`Term::kind`](crate::Term::kind) and [`Term::subject`](crate::Term::subject) find its items. Evidence and records are nearly all of a log, and
     /// recordings are long: they are found by their ids alone. An index of anything else is made by reading the log once.
     pub const fn is_listed(self) -> bool {
@@ -37,7 +39,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ItemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -64,7 +64,7 @@ mod writer;
 pub use audit::{Audit, audit, audit_watched};
 pub use error::{Error, Problem, Refusal};
 pub use item::{CONTENT_MAX_BYTES, Entry, NAME_MAX_BYTES, NewItem, SOURCES_MAX, Term};
-pub use kind::Kind;
+pub use kind::{ItemKind, Kind};
 pub use reader::{Item, Reader};
 pub use receipt::{Receipt, Verification};
 pub use store::{Store, rotate};

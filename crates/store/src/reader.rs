@@ -85,24 +85,6 @@ impl Reader {
         self.first(Term::replaced(kind, old), size)
     }
 
-    /// Returns the item with that id, or the last of those that replaced it one after the other, as of `size`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn current(&mut self, kind: Kind, id: &str, size: u64) -> Result<Option<Item>, Error> {
-        let Some(mut item) = self.find(kind, id, size)? else { return Ok(None) };
-        while let Some(next) = self.replacement(kind, &item.entry.id, size)? {
-            if next.position <= item.position {
-                return Err(Error::Damaged(format!(
-                    "the entry {} is replaced by an earlier one",
-                    item.position
-                )));
-            }
-            item = next;
-        }
-        Ok(Some(item))
-    }
-
     /// Returns the items that `term` finds at positions within `range`, at most `limit`, in that order.
     ///
     /// # Errors

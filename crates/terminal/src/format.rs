@@ -20,23 +20,25 @@ const VARIABLE: &str = "KARAT_FORMAT";
 /// The file to which GitHub Actions lets a step add its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// A format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[expect(missing_docs, reason = "documentation would make the help of every verb long")]
-pub enum Format {
-    // The screen.
-    Table,
-    // One object, or one for each item.
-    Json,
-    // An object for each row.
-    Jsonl,
-    Csv,
-    Markdown,
-    Junit,
-    // A summary of the step, and annotations.
-    Github,
-    // The page of `--html`.
-    Html,
+karat_core::words! {
+    /// A format.
+    #[derive(ValueEnum)]
+    #[expect(missing_docs, reason = "documentation would make the help of every verb long")]
+    pub enum Format {
+        // The screen.
+        Table = "table",
+        // One object, or one for each item.
+        Json = "json",
+        // An object for each row.
+        Jsonl = "jsonl",
+        Csv = "csv",
+        Markdown = "markdown",
+        Junit = "junit",
+        // A summary of the step, and annotations.
+        Github = "github",
+        // The page of `--html`.
+        Html = "html",
+    }
 }
 
 use Format::{Csv, Github, Html, Json, Jsonl, Junit, Markdown, Table};
@@ -73,19 +75,6 @@ pub enum Chosen {
 }
 
 impl Format {
-    fn name(self) -> &'static str {
-        match self {
-            Table => "table",
-            Json => "json",
-            Jsonl => "jsonl",
-            Csv => "csv",
-            Markdown => "markdown",
-            Junit => "junit",
-            Github => "github",
-            Html => "html",
-        }
-    }
-
     const fn chosen(self) -> Chosen {
         match self {
             Table => Chosen::Screen,

@@ -12,27 +12,20 @@ use crate::failure::Failure;
 
 pub use karat::write::screen::{CARE, FAINT, GAIN, LOSS, STRONG};
 
-/// The condition for colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-#[expect(missing_docs, reason = "documentation would make the help of every verb long")]
-pub enum Color {
-    // On a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    Always,
-    Never,
+karat_core::words! {
+    /// The condition for colour.
+    #[derive(Default, ValueEnum)]
+    #[expect(missing_docs, reason = "documentation would make the help of every verb long")]
+    pub enum Color {
+        // On a terminal, unless `NO_COLOR` is set.
+        #[default]
+        Auto = "auto",
+        Always = "always",
+        Never = "never",
+    }
 }
 
 impl Color {
-    /// Returns its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
-    }
-
     fn choice(self, auto: ColorChoice) -> ColorChoice {
         match self {
             Self::Auto => auto,

@@ -3,7 +3,7 @@
 use clap::Args;
 use karat::ratings::Question;
 
-use karat_terminal::format::FormatArgs;
+use super::FormArgs;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]
@@ -28,15 +28,9 @@ pub struct RateArgs {
     /// Rows of the table; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub top: usize,
-    /// The format
+    /// The form
     #[command(flatten)]
-    pub format: FormatArgs,
-    /// Write a page for a browser, too
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<String>,
-    /// No progress bar
-    #[arg(long)]
-    pub no_progress: bool,
+    pub form: FormArgs,
     /// Matches; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,

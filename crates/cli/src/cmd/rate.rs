@@ -24,13 +24,13 @@ const STATE: &str = "a file of ratings";
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.format.chosen()?;
+    let chosen = args.form.format.chosen()?;
     args.question.check(args.state.is_some() || args.state_out.is_some())?;
-    let matches = read(&args.question, &args.files, args.no_progress, cli)?;
+    let matches = read(&args.question, &args.files, args.form.no_progress, cli)?;
     let rating = rate(args, &matches)?;
     tell_unread(args, &matches, cli)?;
     let document = document::ratings(&rating);
-    if let Some(path) = &args.html {
+    if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document))?;
     }
     let most = if args.top == 0 { usize::MAX } else { args.top };

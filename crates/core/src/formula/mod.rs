@@ -69,7 +69,6 @@ pub enum Binary {
 
 crate::words! {
     /// The functions of the language.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     #[expect(missing_docs, reason = "docs/guide/formula.md has the table")]
     pub enum Function {
         If = "if",

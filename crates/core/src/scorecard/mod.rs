@@ -106,7 +106,6 @@ pub struct Scale {
 
 crate::words! {
     /// The rounding of the published number.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Publish {
         /// Unchanged.
         Exact = "exact",
@@ -196,18 +195,14 @@ impl FactDeclaration {
 
 crate::words! {
     /// The type of a fact.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum FactType {
         Number = "number",
         Boolean = "boolean",
         Text = "text",
     }
-}
 
-crate::words! {
     /// The party that reports a fact.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum Reporter {
         Unstated = "unstated",

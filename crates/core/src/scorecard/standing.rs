@@ -63,7 +63,6 @@ pub struct Standing {
 
 crate::words! {
     /// The basis of the score of a standing.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum StandingScore {
         /// The mean of the scores in the window, each with the same weight.
         Window = "window",

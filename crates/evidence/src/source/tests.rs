@@ -297,9 +297,3 @@ fn the_ending_of_a_name_tells_the_layout() {
         assert_eq!(Layout::of_path(Path::new(name)), layout, "{name}");
     }
 }
-
-#[test]
-fn a_folder_is_no_file() {
-    let error = Source::open(Path::new(env!("CARGO_MANIFEST_DIR")), &[], 100).map(|_| ()).unwrap_err();
-    assert!(error.to_string().ends_with("is a folder: name a file in it"), "{error}");
-}

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 karat_core::words! {
     /// The voucher of a match as verified, or as memoryless.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Voucher {
         /// The item states it; nothing here saw the match.
         Claimed = "claimed",

@@ -8,7 +8,7 @@ use super::stem::stem;
 
 karat_core::words! {
     /// Rule for cutting a text into tokens.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Default)]
     pub enum Tokenizer {
         /// The reference tokeniser of ROUGE: lower case, runs of `a-z0-9`, English stems of tokens longer than three
         /// characters. An accent splits a word, and a text in another script has no tokens.

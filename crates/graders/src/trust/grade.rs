@@ -12,7 +12,6 @@ use karat_evidence::json::problem::Problems;
 
 karat_core::words! {
     /// Status of a dimension.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Status {
         /// There is enough evidence: the facts are there.
         Measured = "measured",

@@ -24,11 +24,8 @@ fn wanted() -> Vec<(String, FactType)> {
 }
 
 fn reader() -> Reader {
-    let options = ReaderOptions {
-        subject_field: Some("$.agent.name".to_owned()),
-        task_field: Some("case".to_owned()),
-        ..ReaderOptions::default()
-    };
+    let options =
+        ReaderOptions { subject_field: Some("$.agent.name".to_owned()), task_field: Some("case".to_owned()) };
     Reader::new(Kind::Facts, &wanted(), options).unwrap()
 }
 

@@ -5,6 +5,8 @@
 use insta::assert_snapshot;
 use karat_core::facts::{Digest, Fact, ItemContext, Outcome};
 use karat_evidence::Problems;
+use karat_evidence::json::document::Tape;
+use karat_evidence::json::parse::{Limits, parse};
 use karat_evidence::source::{Layout, Source};
 use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 
@@ -88,14 +90,13 @@ fn limits_are_kept() {
         |depth: usize| format!("{{\"subject\": \"a\", \"x\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert!(reader().read(nested(63).as_bytes()).is_ok());
     assert!(reader().read(nested(64).as_bytes()).is_err());
-    let deepest = ReaderOptions { max_depth: usize::MAX, ..ReaderOptions::default() };
-    let mut reader = Reader::new(Kind::Facts, &[], deepest).unwrap();
-    assert!(reader.read(nested(119).as_bytes()).is_ok());
-    assert!(reader.read(nested(120).as_bytes()).is_err());
+    let limited = |text: &str, limits| parse(&mut Tape::default(), text.as_bytes(), &limits).map(|_| ());
+    let deepest = Limits { max_depth: usize::MAX, ..Limits::default() };
+    assert!(limited(&nested(119), deepest).is_ok());
+    assert!(limited(&nested(120), deepest).is_err());
 
-    let short = ReaderOptions { max_item_bytes: 10, ..ReaderOptions::default() };
-    let mut reader = Reader::new(Kind::Facts, &[], short).unwrap();
-    assert_snapshot!(reader.read(br#"{"subject": "a"}"#).map(|_| ()).unwrap_err(), @"$: found an item of 16 bytes or more, expected at most 10 bytes; leave out what is not scored (line 1, column 1)");
+    let short = Limits { max_bytes: 10, ..Limits::default() };
+    assert_snapshot!(limited(r#"{"subject": "a"}"#, short).unwrap_err(), @"$: found an item of 16 bytes or more, expected at most 10 bytes; leave out what is not scored (line 1, column 1)");
 }
 
 #[test]

@@ -368,7 +368,7 @@ fn basis_of(
         decay: decays.then_some(karat::answers::DecayMoment::Own),
         level: settings.level,
         outcomes: settings.policy.into(),
-        outcome_sources: settings.sources.into(),
+        outcome_sources: settings.sources,
     }
 }
 

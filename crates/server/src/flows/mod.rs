@@ -19,7 +19,6 @@ pub use state::{FlowState, Flows, PlanState, TaskState};
 
 karat_core::words! {
     /// The phase of a task: what it accepts.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Phase {
         /// Plans are accepted, and are secret.
         Plans = "plans",

@@ -20,7 +20,6 @@ pub struct Flags {
 
 karat_core::words! {
     /// The state of a score under review.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ReviewState {
         /// It is official.
         Committed = "committed",

@@ -99,8 +99,8 @@ impl Spread {
     /// If `level` is not between 0 and 1, or a result is a mean over no case.
     pub fn interval(&self, level: f64) -> Result<Option<ScoreInterval>, StatisticsError> {
         let Sample { tasks, cases } = &*self.sample;
-        let found = match Cases::new(cases.iter().copied()).estimate(0, level)? {
-            Some(of_cases) => Some(of_cases.interval),
+        let found = match Cases::new(cases.iter().copied()).interval(0, level)? {
+            Some(of_cases) => Some(of_cases),
             None => {
                 let values = tasks.iter().map(|(value, weight)| (*value as f64, f64::from(*weight)));
                 interval(values, 0.0, level)?.filter(|_| tasks.len() > 1)

@@ -136,17 +136,6 @@ impl Attempt {
     }
 }
 
-/// The source of the rating of a challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpponentSource {
-    /// The calibrated difficulty.
-    Calibrated,
-    /// The author's difficulty.
-    Authored,
-    /// No listed difficulty: the rating of unlisted ones.
-    Unlisted,
-}
-
 /// A career after a match, and every step of the way there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
@@ -154,10 +143,6 @@ pub struct Settlement {
     pub career: Career,
     /// Rating of the challenge, in points.
     pub opponent_elo: i64,
-    /// The source of that rating.
-    pub opponent_source: OpponentSource,
-    /// The trust tier of the match.
-    pub grade: Grade,
     /// The score that was expected, 0 to 1; none if nothing was played.
     pub expected: Option<f64>,
     /// The factor K of the agent, by its matches before this one; 0 if nothing was played.
@@ -274,7 +259,7 @@ impl Arena {
         if attempt.attempt_number == 0 {
             errors.push(SettleError::AttemptNumber);
         }
-        let (opponent_elo, opponent_source) = match self.opponent(challenge) {
+        let opponent_elo = match self.opponent(challenge) {
             Ok(opponent) if errors.is_empty() => opponent,
             Ok(_) => return Err(errors),
             Err(error) => {
@@ -304,8 +289,6 @@ impl Arena {
             elo_before: career.elo - elo_change,
             career,
             opponent_elo,
-            opponent_source,
-            grade,
             expected: Some(expected),
             factor_points: self.elo.factor_after(u32::try_from(matches).unwrap_or(u32::MAX)),
             play_points: play,
@@ -327,7 +310,7 @@ impl Arena {
     /// # Errors
     /// If the difficulty has no rating, and the rules give unlisted ones none.
     pub fn expire(&self, career: &Career, challenge: &Challenge<'_>) -> Result<Settlement, SettleError> {
-        let (opponent_elo, opponent_source) = self.opponent(challenge)?;
+        let opponent_elo = self.opponent(challenge)?;
         let elo_before = career.elo;
         let mut career = career.clone();
         career.count(Outcome::Draw);
@@ -336,8 +319,6 @@ impl Arena {
             elo_before,
             career,
             opponent_elo,
-            opponent_source,
-            grade: Grade::Unverified,
             expected: None,
             factor_points: 0.0,
             play_points: 0,
@@ -350,15 +331,12 @@ impl Arena {
     }
 
     /// Returns the rating of a challenge.
-    fn opponent(&self, challenge: &Challenge<'_>) -> Result<(i64, OpponentSource), SettleError> {
-        let (found, source) = match challenge.calibrated_difficulty {
-            Some(calibrated) => (calibrated, OpponentSource::Calibrated),
-            None => (challenge.difficulty, OpponentSource::Authored),
-        };
+    fn opponent(&self, challenge: &Challenge<'_>) -> Result<i64, SettleError> {
+        let found = challenge.calibrated_difficulty.unwrap_or(challenge.difficulty);
         let listed = self.difficulties.iter().find(|(name, _)| name == found);
         match (listed, self.unlisted_difficulty) {
-            (Some((_, points)), _) => Ok((*points, source)),
-            (None, Some(points)) => Ok((points, OpponentSource::Unlisted)),
+            (Some((_, points)), _) => Ok(*points),
+            (None, Some(points)) => Ok(points),
             (None, None) => Err(SettleError::UnlistedDifficulty {
                 found: found.to_owned(),
                 expected: self.difficulties.iter().map(|(name, _)| name.clone()).collect(),

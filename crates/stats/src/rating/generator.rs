@@ -2,16 +2,7 @@
 
 use crate::random::Random;
 
-/// A seeded generator of whole numbers, the same on every machine.
-#[derive(Debug, Clone)]
-pub(super) struct Generator(Random);
-
-impl Generator {
-    /// Returns the generator of stream number `stream` of a seed.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
-        Self(Random::stream(seed, stream))
-    }
-
+impl Random {
     /// Returns how many of `trials` succeed if each does with probability `numerator / denominator`: a binomial draw, exact.
     ///
     /// Every trial compares a uniform number with the probability, binary digit by digit, until they differ, which takes
@@ -42,11 +33,11 @@ impl Generator {
     fn heads(&mut self, coins: u64) -> u64 {
         let mut heads = 0;
         for _ in 0..coins / 64 {
-            heads += u64::from(self.0.next_u64().count_ones());
+            heads += u64::from(self.next_u64().count_ones());
         }
         let rest = coins % 64;
         if rest > 0 {
-            heads += u64::from((self.0.next_u64() >> (64 - rest)).count_ones());
+            heads += u64::from((self.next_u64() >> (64 - rest)).count_ones());
         }
         heads
     }
@@ -58,15 +49,8 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn streams_and_seeds_differ() {
-        let first = |seed, stream| Generator::new(seed, stream).0.next_u64();
-        let drawn = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
-        assert!((0..4).all(|at| drawn[at + 1..].iter().all(|other| *other != drawn[at])));
-    }
-
-    #[test]
     fn binomial_draws_have_the_distribution_they_claim() {
-        let mut generator = Generator::new(7, 0);
+        let mut generator = Random::stream(7, 0);
         assert_eq!(generator.binomial(10, 0, 3), 0);
         assert_eq!(generator.binomial(10, 3, 3), 10);
         assert_eq!(generator.binomial(0, 1, 3), 0);

@@ -5,7 +5,6 @@ use core::str::FromStr;
 
 karat_core::words! {
     /// The end of a match, seen from the first competitor.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Outcome {
         /// The first competitor won.
         Win = "win",

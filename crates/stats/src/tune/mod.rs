@@ -19,6 +19,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
+use super::distribution::quantile;
 use super::mean::student_t;
 use super::random::Random;
 use super::{StatisticsError, outside};
@@ -339,13 +340,4 @@ fn deviation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     libm::sqrt(squares / (count - 1.0).max(1.0))
-}
-
-/// Returns the quantile of sorted values, interpolated: definition 7 of Hyndman and Fan (1996).
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let position = share * sorted.len().saturating_sub(1) as f64;
-    let below = libm::floor(position);
-    let value = |at: f64| sorted.get(at as usize).or(sorted.last()).copied().unwrap_or(f64::NAN);
-    let (low, high) = (value(below), value(below + 1.0));
-    low + (position - below) * (high - low)
 }

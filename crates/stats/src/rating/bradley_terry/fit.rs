@@ -85,8 +85,6 @@ pub struct Fit {
     pub tie: f64,
     /// Steps of Newton's method.
     pub steps: u32,
-    /// The largest move of a strength in the last step, in logits.
-    pub last_step: f64,
 }
 
 /// A range, in the unit of what it is about.
@@ -183,7 +181,6 @@ impl BradleyTerry {
                     tie: point.tie.unwrap_or(0.0),
                     strengths: point.strengths,
                     steps,
-                    last_step,
                 });
             }
         }
