@@ -189,7 +189,7 @@ fn each_ending_counts_as_the_card_says() {
     assert_eq!(standing.score, Ratio::new(500 + 700 + 300 + 1000, 5000));
     let counts = standing.counts;
     assert_eq!((counts.seen, counts.excluded, counts.unscored, counts.outcome_unstated), (5, 1, 1, 1));
-    assert_eq!((counts.outcomes.refused, counts.outcomes.total()), (1, 6));
+    assert_eq!((counts.outcomes.refused, counts.outcomes.failed, counts.outcomes.stopped), (1, 1, 1));
 }
 
 #[test]
