@@ -29,19 +29,20 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     };
     let subject = input.stem();
     let mut suites = BTreeMap::<String, Option<String>>::new();
-    let attempts = TestResults::visit_junit(&text, &mut |case| {
+    let visited = TestResults::visit_junit(&text, &mut |case| {
         let suite = suites.entry(case.name.to_owned()).or_insert_with(|| Some(case.suite.to_owned()));
         suite.take_if(|suite| suite != case.suite);
         true
     });
     // What is wrong with the report, the second time says.
-    let (attempts, mut number) = (attempts.unwrap_or_default(), 0);
+    let (visited, mut number) = (visited.unwrap_or_default(), 0);
+    visited.note.into_iter().for_each(|note| out.note(note));
     let mut seen = BTreeMap::<String, u64>::new();
     let mut names = BTreeSet::<String>::new();
     let mut stop = None;
     let read = TestResults::visit_junit(&text, &mut |case: TestCase<'_>| {
         number += 1;
-        if attempts.contains(&(number - 1)) {
+        if visited.attempts.contains(&(number - 1)) {
             out.left_out("an attempt that failed and was tried again: the report says nothing of it");
             return true;
         }
@@ -67,7 +68,9 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 (Outcome::NotApplicable, None)
             }
         };
-        if case.seconds.is_none() {
+        if case.is_time_unclear {
+            out.left_out("a time of a test that can be read in two ways, such as `1,234`, or in none");
+        } else if case.seconds.is_none() {
             out.left_out("no time of a test");
         }
         let run = Run {

@@ -1,9 +1,9 @@
 //! JUnit XML. There is no one schema; what is read here is common to all runners.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::xml::{Element, Elements, Step};
-use super::{TestCase, TestResults, TestVerdict, problem};
+use super::{TestCase, TestResults, TestVerdict, Visited, problem};
 use crate::json::problem::{Problems, quoted};
 
 enum Open {
@@ -28,6 +28,8 @@ struct Suite {
     followed: Vec<u64>,
     /// `failure` and `error` elements; one test may have several.
     failing: u64,
+    /// True if a test has attempts that a later one made good.
+    has_reruns: bool,
 }
 
 #[derive(Default)]
@@ -36,26 +38,27 @@ struct Case {
     /// The byte at which it begins.
     at: usize,
     seconds: Option<f64>,
+    is_time_unclear: bool,
     failures: u64,
     errors: u64,
     is_skipped: bool,
+    has_reruns: bool,
 }
 
 pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
     visit(text, &mut |_| true).map(|(results, _)| results)
 }
 
-/// Reads a report and hands each test to `take`, until it says that it has enough. Returns the numbers of those that are
-/// attempts before another, too.
+/// Reads a report and hands each test to `take`, until it says that it has enough.
 pub(super) fn visit(
     text: &str,
     take: &mut dyn FnMut(TestCase<'_>) -> bool,
-) -> Result<(TestResults, BTreeSet<u64>), Problems> {
+) -> Result<(TestResults, Visited), Problems> {
     let mut elements = Elements::new(text);
     let mut results = TestResults::default();
     let mut lines = Lines { text: text.trim_start_matches('\u{feff}'), at: 0, line: 1 };
     let mut open: Vec<Open> = Vec::new();
-    let (mut count, mut attempts) = (0, BTreeSet::new());
+    let (mut count, mut visited) = (0, Visited::default());
     while let Some(step) = elements.next()? {
         match step {
             Step::Open(element) => {
@@ -73,18 +76,21 @@ pub(super) fn visit(
             }
             Step::Close => match (open.pop(), open.last_mut()) {
                 (Some(Open::Case(case)), Some(Open::Suite(suite))) => {
-                    let (line, seconds) = (lines.of(case.at), case.seconds);
+                    let (line, seconds, is_time_unclear) =
+                        (lines.of(case.at), case.seconds, case.is_time_unclear);
                     let (name, verdict) = case.close(count, suite, &mut results);
                     count += 1;
-                    if !take(TestCase { name: &name, verdict, seconds, line, suite: &suite.path }) {
-                        return Ok((results, attempts));
+                    let suite = suite.path.as_str();
+                    if !take(TestCase { name: &name, verdict, seconds, is_time_unclear, line, suite }) {
+                        return Ok((results, visited));
                     }
                 }
                 (Some(Open::Suite(mut inner)), outer) => {
                     let own = inner.leave_out_attempts();
                     results.passed -= own.len() as u64;
-                    attempts.extend(own);
-                    inner.check()?;
+                    visited.attempts.extend(own);
+                    let note = inner.check()?;
+                    visited.note = visited.note.or(note);
                     match outer {
                         Some(Open::Suite(outer)) => outer.add(&inner),
                         _ => results.announced = inner.announced,
@@ -94,7 +100,7 @@ pub(super) fn visit(
             },
         }
     }
-    Ok((results, attempts))
+    Ok((results, visited))
 }
 
 fn opened(element: &Element<'_>, outer: Option<&mut Open>) -> Result<Open, Problems> {
@@ -109,6 +115,7 @@ fn opened(element: &Element<'_>, outer: Option<&mut Open>) -> Result<Open, Probl
                 "failure" => case.failures += 1,
                 "error" => case.errors += 1,
                 "skipped" => case.is_skipped = true,
+                "flakyFailure" | "flakyError" | "rerunFailure" | "rerunError" => case.has_reruns = true,
                 _ => {}
             }
             Open::Other
@@ -133,6 +140,7 @@ impl Suite {
         self.listed += inner.listed;
         self.passed += inner.passed;
         self.failing += inner.failing;
+        self.has_reruns |= inner.has_reruns;
     }
 
     /// Leaves out the attempts before another, and returns their numbers. pytest writes each attempt that failed and was tried
@@ -147,7 +155,9 @@ impl Suite {
         attempts
     }
 
-    fn check(&self) -> Result<(), Problems> {
+    /// Returns what there is to know of the counts. Some runners count a test as often as it failed, or as a failure and as an
+    /// error, and list it once; where a test is missing, the failure may be of that.
+    fn check(&self) -> Result<Option<String>, Problems> {
         let refuse = |found: String, expected: &str| {
             Err(problem(format!("{found} in the suite {}", quoted(&self.name)), expected, None))
         };
@@ -159,11 +169,20 @@ impl Suite {
             (Some(announced), _) if announced > 0 && self.listed == 0 => {
                 refuse(format!("{announced} tests announced and none listed"), "the result of each test")
             }
-            (_, Some(announced)) if announced > self.failing => refuse(
-                format!("{announced} failures and errors announced and {} listed", self.failing),
-                "as many listed as announced",
-            ),
-            _ => Ok(()),
+            (tests, Some(announced)) if announced > self.failing => {
+                let is_repeated = self.failing > 0 || self.has_reruns;
+                if is_repeated && tests.is_some_and(|tests| tests <= self.listed) {
+                    let (suite, listed) = (quoted(&self.name), self.failing);
+                    return Ok(Some(format!(
+                        "the suite {suite} counts {announced} failures and errors and lists {listed}: each test counts once"
+                    )));
+                }
+                refuse(
+                    format!("{announced} failures and errors announced and {} listed", self.failing),
+                    "as many listed as announced",
+                )
+            }
+            _ => Ok(None),
         }
     }
 }
@@ -175,10 +194,10 @@ impl Case {
             Some(class) if !class.is_empty() => format!("{class}.{name}"),
             _ => name,
         };
-        // Some runners group digits.
-        let time = element.attribute("time")?.map(|time| time.trim().replace(',', ""));
-        let seconds = time.and_then(|time| time.parse().ok()).filter(|it: &f64| it.is_finite() && *it >= 0.0);
-        let mut case = Self { name, at: element.place(), seconds, ..Self::default() };
+        let time = element.attribute("time")?;
+        let seconds = time.as_deref().and_then(seconds);
+        let is_time_unclear = seconds.is_none() && time.is_some_and(|time| !time.trim().is_empty());
+        let mut case = Self { name, at: element.place(), seconds, is_time_unclear, ..Self::default() };
         // Some runners say it in an attribute.
         match element.attribute("status")?.unwrap_or_default().to_ascii_lowercase().as_str() {
             "notrun" | "disabled" | "skipped" | "ignored" => case.is_skipped = true,
@@ -203,9 +222,30 @@ impl Case {
         }
         suite.passed += u64::from(verdict == TestVerdict::Passed);
         suite.failing += self.failures + self.errors;
+        suite.has_reruns |= self.has_reruns;
         results.add(verdict, || self.name.clone());
         (self.name, verdict)
     }
+}
+
+/// Returns a time as runners write it: some group its digits, and some write the comma of their country for the point. A single
+/// comma before three digits, as in `1,234`, can be both.
+fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let are_groups = |text: &str| {
+        let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+        (1..=3).contains(&first.len())
+            && !first.starts_with('0')
+            && rest.split(',').all(|group| group.len() == 3 && group.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let plain = match (text.matches(',').count(), text.split_once('.')) {
+        (0, _) => text.to_owned(),
+        (_, Some((whole, rest))) if !rest.contains([',', '.']) && are_groups(whole) => text.replace(',', ""),
+        (1, None) if !are_groups(text) => text.replace(',', "."),
+        (2.., None) if are_groups(text) => text.replace(',', ""),
+        _ => return None,
+    };
+    plain.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0)
 }
 
 /// The lines of places that come in about the order of the text.

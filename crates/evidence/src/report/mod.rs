@@ -44,11 +44,22 @@ pub struct TestCase<'a> {
     pub verdict: TestVerdict,
     /// The time it took, if the report says so.
     pub seconds: Option<f64>,
+    /// True if the report states a time that can be read in two ways, such as `1,234`, or in none.
+    pub is_time_unclear: bool,
     /// The line in which it begins, from 1.
     pub line: u64,
     /// The names of the suites that it is in, the outermost first, joined by ` > `. The root and suites without a name are
     /// left out.
     pub suite: &'a str,
+}
+
+/// The rest of a report in JUnit XML, beside its tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Visited {
+    /// The tests that are attempts before another, as their numbers in order, from 0.
+    pub attempts: BTreeSet<u64>,
+    /// The first suite that counts more failures than its tests have, in words.
+    pub note: Option<String>,
 }
 
 /// Result of one test.
@@ -106,23 +117,20 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// If the text is not such XML or has a document type; if a suite lists more passed tests than it announces, fewer
-    /// failures and errors than it announces, or announces tests and lists none.
+    /// If the text is not such XML or has a document type; if a suite lists more passed tests than it announces, or announces
+    /// tests and lists none; if it lists fewer failures and errors than it announces, unless it lists all tests and one of
+    /// them failed or was tried again: runners count such a test more than once.
     pub fn from_junit(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(junit::read)
     }
 
-    /// Hands each test of a report in JUnit XML to `take`, in order, until that returns false. Returns which of them are
-    /// attempts before another, as their numbers in that order, from 0.
+    /// Hands each test of a report in JUnit XML to `take`, in order, until that returns false.
     ///
     /// # Errors
     ///
     /// If [`TestResults::from_junit`] fails; what came before was handed on.
-    pub fn visit_junit(
-        text: &str,
-        take: &mut dyn FnMut(TestCase<'_>) -> bool,
-    ) -> Result<BTreeSet<u64>, Problems> {
-        junit::visit(sized(text)?, take).map(|(_, attempts)| attempts)
+    pub fn visit_junit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> Result<Visited, Problems> {
+        junit::visit(sized(text)?, take).map(|(_, visited)| visited)
     }
 
     /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. Inner results replace
