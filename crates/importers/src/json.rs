@@ -126,6 +126,15 @@ pub(super) fn name(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns what a word says of success, as people and judges write it: 1 or 0.
+pub(super) fn verdict(word: &str) -> Option<f64> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "pass" | "passed" | "correct" | "true" | "yes" | "success" | "succeeded" | "solved" => Some(1.0),
+        "fail" | "failed" | "failure" | "incorrect" | "wrong" | "false" | "no" | "unsolved" => Some(0.0),
+        _ => None,
+    }
+}
+
 /// Returns an object, which may be written as a text of JSON.
 pub(super) fn members_of(value: &Value) -> Option<Value> {
     match value {

@@ -1,6 +1,7 @@
 //! Langfuse: exported traces with their observations and scores.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 
 use serde_json::Value;
 
@@ -16,7 +17,10 @@ pub(super) static IMPORTER: Importer = Importer {
     has_traces: true,
     marks: &[
         &["trace.id", "trace.projectId", "observations[]"],
-        &["projectId", "observations[].traceId", "latency"],
+        &["[].trace.id", "[].trace.projectId", "[].observations[]"],
+        &["projectId", "observations[]", "latency"],
+        &["[].projectId", "[].observations[]", "[].latency"],
+        &["data[].projectId", "data[].observations[]", "data[].latency"],
     ],
     read,
     ..Importer::RUNS
@@ -27,7 +31,29 @@ const OBSERVATION: &str =
 /// Members that only traces need.
 const STEP: &str = "parentObservationId name startTime input output";
 
+/// Reads a trace, one on each line, or a list of them.
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let head = input.head(1 << 20)?;
+    let among = |place: &str, stop: Stop| stop.at(|within| format!("{place}, {within}"));
+    if json::is_lines(&head) && head.trim_ascii_end().contains(&b'\n') {
+        return json::parts(
+            input.json()?,
+            |_| true,
+            |place, line| trace(line, place, out).map_err(|stop| among(place, stop)),
+        );
+    }
+    if !json::outline(&head).iter().any(|path| path == "[]" || path == "data[]") {
+        return trace(input.json()?, "$.trace", out);
+    }
+    let wanted = Wanted::of(&[("[]", "."), ("data[]", ".")]);
+    json::read(input.json()?, &wanted, &mut |element| {
+        let text = element.own.get("").map(Value::to_string).unwrap_or_default();
+        trace(text.as_bytes(), element.place, out).map_err(|stop| among(element.place, stop))
+    })
+    .map(drop)
+}
+
+fn trace(text: impl Read, place: &str, out: &mut Out<'_>) -> Result<(), Stop> {
     let has_steps = out.wants_steps();
     let (step, inputs) = if has_steps { (STEP, "trace.input input") } else { ("", "") };
     let trace = "trace.id trace.name trace.timestamp trace.latency trace.scores trace.totalCost";
@@ -42,11 +68,15 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut sums = Sums::default();
     let mut events: Vec<Event> = Vec::new();
     let (mut seen, mut repeated) = (BTreeSet::new(), 0);
-    let log = json::read(input.json()?, &wanted, &mut |observation: &Element<'_>| {
+    let log = json::read(text, &wanted, &mut |observation: &Element<'_>| {
         if let Some(id) = observation.own.text("id")
             && !seen.insert(id.to_owned())
         {
             repeated += 1;
+            return Ok(());
+        }
+        // A list of traces has their ids alone.
+        if observation.own.is_empty() {
             return Ok(());
         }
         sums.add(observation.own);
@@ -88,7 +118,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     run.measured("errors", Some(sums.errors));
     scores(of("scores"), &mut run, out);
     out.left_out("the task of a trace: it names none");
-    out.run("$.trace", run)
+    out.run(place, run)
 }
 
 fn event(own: &Members, number: usize) -> Event {
@@ -146,28 +176,43 @@ impl Sums {
 /// Takes the scores of the whole trace. Which of them says that the task was solved, only the caller can know.
 fn scores(scores: Option<&Value>, run: &mut Run, out: &mut Out<'_>) {
     let list = scores.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let of_trace = list.iter().filter(|score| score.get("observationId").is_none_or(Value::is_null));
-    let mut values: BTreeMap<&str, (&str, &Value)> = BTreeMap::new();
-    for score in of_trace {
+    let reason = "a score of which a list of traces has the id alone: export the trace itself";
+    out.left_out_times(reason, list.iter().filter(|score| score.is_string()).count() as u64);
+    let mut values = BTreeMap::new();
+    for score in list.iter().filter(|it| it.is_object() && it.get("observationId").is_none_or(Value::is_null))
+    {
         let text = |name: &str| score.get(name).and_then(Value::as_str).unwrap_or_default();
-        let moment = text("timestamp");
+        let moment = |name: &str| karat_core::timestamp::parse_nanoseconds(text(name)).ok();
+        let rank = (moment("timestamp"), moment("updatedAt"));
+        let before = values.get(text("name")).map(|(rank, _)| *rank);
         // The same score may be there twice; the last one counts.
-        let entry = values.entry(text("name")).or_insert((moment, score));
-        if moment > entry.0 {
-            *entry = (moment, score);
+        out.left_out_times("a score with the name of a later one", before.is_some().into());
+        if before.is_none_or(|before| rank >= before) {
+            values.insert(text("name"), (rank, score));
         }
     }
     let wanted = out.options.score.clone();
-    for (title, (_, score)) in values.iter().take(64) {
-        let value = score.get("value").and_then(Value::as_f64);
-        if wanted.as_deref() == Some(*title) {
-            run.solved = value;
+    for (title, (_, score)) in values.into_iter().take(64) {
+        let number = score.get("value").and_then(Value::as_f64);
+        let word = ["stringValue", "value"].map(|member| score.get(member).filter(|it| it.is_string()));
+        let word = word.into_iter().flatten().find_map(name);
+        // Of a category the number is its place in a list, or 0.
+        let (number, word) = match score.get("dataType").and_then(Value::as_str) {
+            Some("NUMERIC") => (number, None),
+            Some("BOOLEAN") => (number.or_else(|| json::verdict(&word?)), None),
+            Some("CATEGORICAL") => (None, Some(word.unwrap_or_default())),
+            _ => (number, word),
+        };
+        if wanted.as_deref() == Some(title) && word.is_none() {
+            run.solved = number;
+        } else if wanted.as_deref() == Some(title) {
+            out.left_out(format!("a score `{title}` that is a category: a word cannot be a share of a task"));
         }
-        match (value.and_then(plain), score.get("stringValue").and_then(name)) {
-            (Some(value), _) => run.other.push((fact_name("score_", title), value.into())),
-            (None, Some(text)) => run.other.push((fact_name("score_", title), text.into())),
-            (None, None) => {}
-        }
+        let value = match word {
+            Some(word) => (!word.is_empty()).then(|| word.into()),
+            None => number.and_then(plain).map(Value::from),
+        };
+        run.other.extend(value.map(|value| (fact_name("score_", title), value)));
     }
     if run.solved.is_none() {
         out.left_out("whether the task was solved: no score says so (--score NAME names one)");
