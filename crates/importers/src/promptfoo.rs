@@ -4,7 +4,7 @@ use karat_core::facts::{Digest, Outcome};
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, known};
+use super::out::{Out, Run, known, mended};
 use super::{Fault, Importer, Input, Stop, json};
 
 pub(super) static IMPORTER: Importer = Importer {
@@ -21,7 +21,7 @@ pub(super) static IMPORTER: Importer = Importer {
 
 const ROW: &str = "id success score failureReason error cost latencyMs provider promptIdx promptId testIdx \
     testCase.description testCase.assert vars namedScores response.cached tokenUsage.total response.tokenUsage.total \
-    prompt.label gradingResult.pass";
+    prompt.label gradingResult";
 
 /// The reason of a failure that no assertion gave.
 const ERROR: f64 = 2.0;
@@ -78,14 +78,20 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     } else {
         run.cost_usd = known(out, "a cost", own.number("cost"));
     }
+    let label = ["prompt.label", "promptId"].into_iter().find_map(|name| own.text(name));
+    run.other.extend(label.map(|label| ("prompt".to_owned(), mended(label).into())));
     let tokens = own.number("response.tokenUsage.total").or_else(|| own.number("tokenUsage.total"));
     run.tokens = known(out, "a number of tokens", tokens);
+    let success = own.flag("success");
     if own.number("failureReason") == Some(ERROR) {
         run.outcome = Some(Outcome::NoVerdict);
         out.left_out("the score of 0 of a test that ended in an error: it has no verdict");
+    } else if success == Some(false) && is_for_want_of_a_grade(own.get("gradingResult")) {
+        run.outcome = Some(Outcome::NoVerdict);
+        out.left_out("the failure of a test whose judge gave no grade: it has no verdict");
     } else {
         // Its score may be another number, by weights and thresholds.
-        let Some(success) = own.flag("success") else {
+        let Some(success) = success else {
             return Err(Fault::new(row.place, "a result without `success`", "true or false").into());
         };
         run.solved = Some(f64::from(u8::from(success)));
@@ -99,24 +105,36 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     out.run(row.place, run)
 }
 
-/// Returns the name of the test: the same for each repetition, which promptfoo does not mark.
+/// Returns whether a test failed only because a judge gave no grade: no assertion failed that was judged.
+fn is_for_want_of_a_grade(result: Option<&Value>) -> bool {
+    fn failed<'a>(result: &'a Value, into: &mut Vec<&'a Value>) {
+        let parts = result.get("componentResults").and_then(Value::as_array).filter(|it| !it.is_empty());
+        match parts {
+            Some(parts) => parts.iter().for_each(|part| failed(part, into)),
+            None if result.get("pass").and_then(Value::as_bool) == Some(false) => into.push(result),
+            None => {}
+        }
+    }
+    let is_ungraded = |it: &Value| it.pointer("/metadata/graderError").and_then(Value::as_bool) == Some(true);
+    let mut all = Vec::new();
+    result.into_iter().for_each(|result| failed(result, &mut all));
+    !all.is_empty() && all.into_iter().all(is_ungraded)
+}
+
+/// Returns the name of the test: the same for each prompt, and for each repetition, which promptfoo does not mark.
 fn task(own: &Members) -> String {
     let description = own.text("testCase.description").unwrap_or_default();
     let vars = match own.get("vars") {
         Some(vars @ Value::Object(members)) if !members.is_empty() => vars.to_string(),
         _ => String::new(),
     };
-    let prompt = own.text("promptId").map_or_else(
-        || own.text("prompt.label").unwrap_or_default().to_owned(),
-        |id| id.chars().take(8).collect(),
-    );
     // Tests of the same variables ask for different things of the answer.
     let asked = own.get("testCase.assert").filter(|it| it.as_array().is_some_and(|list| !list.is_empty()));
     let asked = asked.filter(|_| description.is_empty()).map(|asked| {
         let digest = Digest::of(asked.to_string().as_bytes()).to_string();
         digest.get(7..15).unwrap_or_default().to_owned()
     });
-    let parts = [description.to_owned(), vars, prompt, asked.unwrap_or_default()];
+    let parts = [description.to_owned(), vars, asked.unwrap_or_default()];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { String::from("test") } else { parts.join(" ") }
 }
