@@ -19,7 +19,7 @@ pub(super) static IMPORTER: Importer = Importer {
 };
 
 const ROW: &str =
-    "id question_id model_a model_b winner judge evaluation_session_id tstamp timestamp language";
+    "id question_id model_a model_b winner anony judge evaluation_session_id tstamp timestamp language";
 
 fn is_table(head: &[u8]) -> bool {
     let text = trimmed(head);
@@ -81,6 +81,10 @@ fn battle(
     let (Some(first), Some(second)) = (cell("model_a"), cell("model_b")) else {
         return Err(Fault::new(place, "a battle without `model_a` or `model_b`", "both").into());
     };
+    if cell("anony").is_some_and(|anony| anony.eq_ignore_ascii_case("false")) {
+        out.left_out("a vote of someone who saw the names (`anony` is false), which LMArena does not count");
+        return Ok(());
+    }
     let winner = cell("winner").unwrap_or_default();
     let result = match winner.as_str() {
         "model_a" => "first",

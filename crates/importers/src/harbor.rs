@@ -28,7 +28,8 @@ const LISTED: &str = "id trial_name task_id is_resolved failure_mode total_input
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let wanted = Wanted::of(&[("", TRIAL), ("results[]", LISTED)]);
-    let about = json::read(input.json()?, &wanted, &mut |row| old(row, input, out))?;
+    let agent = agent_beside(input);
+    let about = json::read(input.json()?, &wanted, &mut |row| old(row, input, agent.as_deref(), out))?;
     if about.has("task_name") { trial(&about, input, out) } else { Ok(()) }
 }
 
@@ -109,20 +110,30 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     out.run("$", run)
 }
 
+/// Returns agent and model as the settings beside the results of Terminal-Bench name them.
+fn agent_beside(input: &Input) -> Option<String> {
+    let file = input.path()?.with_file_name("run_metadata.json");
+    let text = std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file);
+    let text = Input::file(text.map(|_| file)?).json().ok()?;
+    let own = json::read(text, &Wanted::of(&[("", "agent_name model_name")]), &mut |_| Ok(())).ok()?;
+    let agent = own.text("agent_name")?;
+    Some(own.text("model_name").map_or_else(|| agent.to_owned(), |model| format!("{agent} ({model})")))
+}
+
 /// Takes a result of the first form of Terminal-Bench.
-fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn old(row: &Element<'_>, input: &Input, agent: Option<&str>, out: &mut Out<'_>) -> Result<(), Stop> {
     let own = row.own;
     let Some(task) = own.text("task_id") else {
         return Err(Fault::new(row.place, "a result without `task_id`", "the id of the task").into());
     };
-    let subject = input.folder().unwrap_or_else(|| input.stem());
+    let folder = input.folder().unwrap_or_else(|| input.stem());
     let name = own.text("trial_name").or_else(|| own.text("id")).unwrap_or(task);
     let tokens = own.number("total_input_tokens");
     let tokens = tokens.zip(own.number("total_output_tokens")).map(|(input, output)| input + output);
     let mut run = Run {
-        subject: subject.to_owned(),
+        subject: agent.unwrap_or(folder).to_owned(),
         task: Some(task.to_owned()),
-        id: format!("{subject}/{name}"),
+        id: format!("{folder}/{name}"),
         time: own.text("trial_started_at").map(str::to_owned),
         seconds: between(own, "agent_started_at", "agent_ended_at"),
         tokens: known(out, "a number of tokens", tokens),
