@@ -47,6 +47,7 @@ mod steps;
 mod swe_agent;
 mod swe_bench;
 mod tau;
+mod unread;
 mod verdicts;
 mod zip;
 
@@ -62,7 +63,8 @@ pub use importer::{Importer, Role};
 pub use out::Summary;
 pub use retries::Retries;
 pub use samples::Samples;
-pub use spans::{OTLP, requests};
+pub use spans::{Evaluations, OTLP, requests};
+pub use unread::Unread;
 pub use verdicts::Verdicts;
 
 use out::Out;
@@ -112,6 +114,8 @@ pub struct Options {
     pub samples: Option<Arc<Samples>>,
     /// The logs that are read too, of which a later try at a task counts alone.
     pub retries: Option<Arc<Retries>>,
+    /// The results of evaluations that log records have, for traces in other files.
+    pub evaluations: Option<Arc<Evaluations>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
-use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
+use karat_importers::{IMPORTERS, Importer, Input, Items, Options, Role, Summary, Unread, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::progress::{tell_left_out, tell_notes};
@@ -105,7 +105,7 @@ fn all(
                 continue;
             }
             (None, Err(error)) => return Err(error.into()),
-            (None, Ok(None)) => return Err(unknown(&file.path)),
+            (None, Ok(None)) => return Err(unknown(&file.path, &log.input)),
         };
         if matches!(format.role, Role::Report) && options.verdicts.is_some() {
             continue;
@@ -150,7 +150,10 @@ fn format(name: &str) -> Result<&'static Importer, Failure> {
     })
 }
 
-fn unknown(path: &str) -> Failure {
+fn unknown(path: &str, input: &Input) -> Failure {
+    if let Some(unread) = input.head(1 << 20).ok().and_then(|head| Unread::of(&head)) {
+        return logs::not_read(path, unread).into();
+    }
     Failure::new(format!("`{}` is of no format that karat knows", clean(path)))
         .help("if it is of one of those in `karat import --help`, name that: --format FORMAT")
         .help("a table or JSON lines of your own need no import: karat score --card CARD FILE")
