@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_importers::{
-    ImportError, Importer, Input, Options, Retries, Role, Samples, Scales, Summary, Verdicts, detect,
+    Evaluations, ImportError, Importer, Input, Options, Retries, Role, Samples, Scales, Summary, Unread,
+    Verdicts, detect,
 };
 use tempfile::NamedTempFile;
 
@@ -94,7 +95,8 @@ pub(super) fn logged(path: &str) -> Result<Option<&'static Importer>, Error> {
 
 /// Returns the choices of an import, with those of files that say something of each other: of the verdicts of reports of SWE-bench, if there
 /// are trajectories, which are then what the reports are about; of the samples, if there are means or sums too, which would
-/// count them once more; of the logs of Inspect, of which some may be tries at one task; of the scales of the scores.
+/// count them once more; of the logs of Inspect, of which some may be tries at one task; of log records of OpenTelemetry, for the
+/// traces that they judge; of the scales of the scores.
 ///
 /// # Errors
 /// If one of them cannot be read.
@@ -103,7 +105,7 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
         return Ok(options);
     }
     let (mut reports, mut of_samples, mut tries) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut has_trajectory, mut has_sums) = (false, false);
+    let (mut has_trajectory, mut has_sums, mut records) = (false, false, Vec::new());
     for (input, importer) in logs {
         match importer.role {
             Role::Report => reports.push(input),
@@ -111,7 +113,8 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
             Role::Samples { .. } => of_samples.push((input, importer)),
             Role::Try => tries.push(input),
             Role::Trajectory => has_trajectory = true,
-            Role::Runs | Role::Matches | Role::Trial => {}
+            Role::Spans if Evaluations::are_in(input) => records.push(input),
+            Role::Runs | Role::Matches | Role::Trial | Role::Spans => {}
         }
     }
     if !reports.is_empty() && has_trajectory {
@@ -126,6 +129,11 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
             .try_for_each(|(file, importer)| samples.add(file, importer))
             .map_err(not_imported)?;
         options.samples = Some(Arc::new(samples));
+    }
+    if !records.is_empty() && records.len() < logs.len() {
+        let mut evaluations = Evaluations::default();
+        records.iter().try_for_each(|file| evaluations.add(file)).map_err(not_imported)?;
+        options.evaluations = Some(Arc::new(evaluations));
     }
     if tries.len() > 1 {
         options.retries = Some(Arc::new(Retries::new(&tries)));
@@ -142,6 +150,11 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
 pub fn passed_over(passed: &[String]) -> Option<String> {
     let names: Vec<&str> = passed.iter().map(String::as_str).collect();
     Some(format!("no log, so passed over: {}", named(&names)?))
+}
+
+/// Returns the refusal of a file of a format that is known and not read.
+pub fn not_read(path: &str, unread: Unread) -> Error {
+    refused(format!("`{}` is {}, which is not read", clean(path), unread.words)).hint(unread.advice)
 }
 
 /// Says that a log is empty.

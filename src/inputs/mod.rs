@@ -27,7 +27,7 @@ use crate::engine::{Wanted, each_item};
 use crate::error::{Error, Place, STANDARD_INPUT};
 
 pub use self::paths::{Named, are_sides, each_once, files};
-pub(crate) use self::paths::{expanded, is_pattern};
+pub(crate) use self::paths::{are_copies, expanded, is_pattern};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -341,10 +341,9 @@ impl Inputs {
         taken: &mut Taken,
         visit: &mut Visit<'_>,
     ) -> Result<ControlFlow<()>, Error> {
-        let (format, file) = {
+        let (format, looked) = {
             let mut looked = self.looked();
-            let format = look(path, &mut looked)?;
-            (format, looked.remove(path).and_then(|looked| looked.file))
+            (look(path, &mut looked)?, looked.remove(path))
         };
         if let Some(format) = format.filter(|it| wanted.is_for(it)) {
             if let Role::Report = format.role
@@ -359,9 +358,14 @@ impl Inputs {
             taken.add(log, path, flow);
             return Ok(flow);
         }
+        let unread = looked.as_ref().and_then(|looked| looked.unread);
+        if let Some(unread) = unread.filter(|it| !it.is_table && matches!(wanted.kind, Kind::Facts)) {
+            return Err(logs::not_read(path, unread));
+        }
         taken.has_items = true;
         self.is_log.store(false, Ordering::Relaxed);
         let layout = wanted.layout_of_file(path)?;
+        let file = looked.and_then(|looked| looked.file);
         let file = open::whole(path, file, self.digests.as_ref());
         let input =
             BufReader::with_capacity(BUFFER, watch(file.map_err(|error| Error::reading(path, &error))?));

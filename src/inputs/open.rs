@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat_core::facts::{Digest, Digester};
-use karat_importers::{Importer, recognise, unpack};
+use karat_importers::{Importer, Unread, recognise, unpack};
 
 use super::BUFFER;
 use super::logs::logged;
@@ -26,6 +26,8 @@ pub(super) type Digests = Arc<Mutex<BTreeMap<String, Digest>>>;
 pub(super) struct Looked {
     /// The format, if it is the log of another tool.
     format: Option<&'static Importer>,
+    /// The format, if it is a known one that is not read.
+    pub(super) unread: Option<Unread>,
     /// The open file, unless something else has to open it.
     pub(super) file: Option<File>,
 }
@@ -54,7 +56,7 @@ pub(super) fn look(
 fn seen(path: &str) -> Result<Looked, Error> {
     // What a pipe, an archive or a name shows takes more than a head.
     if !metadata(path).is_ok_and(|about| about.is_file()) || path.contains(".traj") {
-        return Ok(Looked { format: logged(path)?, file: None });
+        return Ok(Looked { format: logged(path)?, unread: None, file: None });
     }
     let begin = || -> io::Result<(Vec<u8>, File)> {
         let mut file = open(path)?;
@@ -65,9 +67,11 @@ fn seen(path: &str) -> Result<Looked, Error> {
     };
     match begin() {
         Ok((head, file)) if !OTHERWISE.iter().any(|begin| head.starts_with(begin)) => {
-            Ok(Looked { format: recognise(&head), file: Some(file) })
+            let format = recognise(&head);
+            let unread = if format.is_none() { Unread::of(&head) } else { None };
+            Ok(Looked { format, unread, file: Some(file) })
         }
-        _ => Ok(Looked { format: logged(path)?, file: None }),
+        _ => Ok(Looked { format: logged(path)?, unread: None, file: None }),
     }
 }
 

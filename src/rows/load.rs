@@ -20,6 +20,7 @@ use super::problems::Problems;
 use super::{MeasuredValue, More, NO_MORE, NO_TASK, NONE, Origin, Readings, Row, Rows, Tasks};
 use crate::card::CompiledCard;
 use crate::error::{Code, Error, Place};
+use crate::inputs::are_copies;
 use crate::recompute::{overridden, recompute};
 use crate::record::Record;
 use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
@@ -505,7 +506,7 @@ impl<'r> Loader<'r> {
     /// Keeps each item once in `order`, which is by subject and id; returns the number of repeated items.
     fn deduplicate(&self, order: &mut Vec<u32>, subjects: &[String]) -> Result<u64, Error> {
         let (rows, names) = (&self.rows, &self.names);
-        let mut problems = Problems::default();
+        let (mut problems, mut copy) = (Problems::default(), None);
         let before = order.len();
         order.dedup_by(|next, kept| {
             let (Some(next), Some(kept)) = (rows.get(*next as usize), rows.get(*kept as usize)) else {
@@ -519,10 +520,19 @@ impl<'r> Loader<'r> {
                 let mut places = [names.place(kept), names.place(next)];
                 places.sort();
                 let [one, other] = places;
+                // The place in a log comes after the name of its file.
+                let file = |place: &str| place.split_once(": ").map(|(file, _)| file.to_owned());
+                copy.get_or_insert_with(|| {
+                    file(&one).zip(file(&other)).filter(|(one, other)| are_copies(one, other))
+                });
                 problems.add(format!("`{subject}` has two items `{id}` that differ: {one} and {other}"));
             }
             is_same
         });
+        if let Some(Some((one, other))) = copy {
+            let message = format!("`{}` is a copy of `{}`", clean(&other), clean(&one));
+            return Err(Error::new(Code::EvidenceRefused, message).hint("give one of the two"));
+        }
         problems.end("remove one of the two, or give it its own id")?;
         Ok((before - order.len()) as u64)
     }

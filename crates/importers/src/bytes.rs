@@ -130,7 +130,10 @@ impl Input {
     }
 
     /// Returns the first `most` bytes, unpacked and without the mark before UTF-8; fewer where it cannot be unpacked further.
-    pub(super) fn head(&self, most: u64) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// If nothing can be read.
+    pub fn head(&self, most: u64) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         let read = self.open()?.take(most).read_to_end(&mut head);
         match read {

@@ -39,6 +39,8 @@ pub enum Role {
     Report,
     /// It may be a try at a task that other logs are of too, see [`Retries`](super::Retries).
     Try,
+    /// It has spans, or results of evaluations of those in other files, see [`Evaluations`](super::Evaluations).
+    Spans,
     /// It is a trial in a folder, with the trajectory of the same run below it.
     Trial,
     /// It has single samples, or sums over them, see [`Samples`](super::Samples).

@@ -198,20 +198,16 @@ fn scores(scores: Option<&Value>, run: &mut Run, out: &mut Out<'_>) {
         let word = ["stringValue", "value"].map(|member| score.get(member).filter(|it| it.is_string()));
         let word = word.into_iter().flatten().find_map(name);
         // Of a category the number is its place in a list, or 0.
-        let word = match score.get("dataType").and_then(Value::as_str) {
-            Some("NUMERIC") => None,
-            Some("BOOLEAN") => word.filter(|_| number.is_none()),
-            Some("CATEGORICAL") => Some(word.unwrap_or_default()),
-            _ => word,
+        let (number, word) = match score.get("dataType").and_then(Value::as_str) {
+            Some("NUMERIC") => (number, None),
+            Some("BOOLEAN") => (number.or_else(|| json::verdict(&word?)), None),
+            Some("CATEGORICAL") => (None, Some(word.unwrap_or_default())),
+            _ => (number, word),
         };
-        if wanted.as_deref() == Some(title) {
-            run.solved = word.as_deref().map_or(number, json::verdict);
-            run.score = Some(title.to_owned());
-            if run.solved.is_none() {
-                out.left_out(format!(
-                    "a score `{title}` that is a category, and not a word such as `pass` or `fail`"
-                ));
-            }
+        if wanted.as_deref() == Some(title) && word.is_none() {
+            (run.solved, run.score) = (number, Some(title.to_owned()));
+        } else if wanted.as_deref() == Some(title) {
+            out.left_out(format!("a score `{title}` that is a category: a word cannot be a share of a task"));
         }
         let value = match word {
             Some(word) => (!word.is_empty()).then(|| word.into()),

@@ -49,6 +49,7 @@ mod steps;
 mod swe_agent;
 mod swe_bench;
 mod tau;
+mod unread;
 mod verdicts;
 mod zip;
 
@@ -65,7 +66,8 @@ pub use out::Summary;
 pub use retries::Retries;
 pub use samples::Samples;
 pub use scales::Scales;
-pub use spans::{OTLP, requests};
+pub use spans::{Evaluations, OTLP, requests};
+pub use unread::Unread;
 pub use verdicts::Verdicts;
 
 use karat_core::facts::Digest;
@@ -119,6 +121,8 @@ pub struct Options {
     pub retries: Option<Arc<Retries>>,
     /// The ranges of the scores in all logs that are read; none if this one is alone.
     pub scales: Option<Arc<Scales>>,
+    /// The results of evaluations that log records have, for traces in other files.
+    pub evaluations: Option<Arc<Evaluations>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.

@@ -82,12 +82,16 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     run.other.extend(label.map(|label| ("prompt".to_owned(), mended(label).into())));
     let tokens = own.number("response.tokenUsage.total").or_else(|| own.number("tokenUsage.total"));
     run.tokens = known(out, "a number of tokens", tokens);
+    let success = own.flag("success");
     if own.number("failureReason") == Some(ERROR) {
         run.outcome = Some(Outcome::NoVerdict);
         out.left_out("the score of 0 of a test that ended in an error: it has no verdict");
+    } else if success == Some(false) && is_for_want_of_a_grade(own.get("gradingResult")) {
+        run.outcome = Some(Outcome::NoVerdict);
+        out.left_out("the failure of a test whose judge gave no grade: it has no verdict");
     } else {
         // Its score may be another number, by weights and thresholds.
-        let Some(success) = own.flag("success") else {
+        let Some(success) = success else {
             return Err(Fault::new(row.place, "a result without `success`", "true or false").into());
         };
         run.solved = Some(f64::from(u8::from(success)));

@@ -1,11 +1,13 @@
 //! Tests of the readers, on small logs that were made for them in the newest form of each format.
 
 mod again;
+mod evaluations;
 mod formats;
 mod hostile;
 mod inspect;
 mod odd;
 mod packed;
+mod readers;
 mod spans;
 mod stated;
 mod steps;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
-use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
+use karat_importers::{IMPORTERS, Importer, Input, Items, Options, Role, Summary, Unread, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::progress::{tell_left_out, tell_notes};
@@ -119,7 +119,7 @@ fn all(
                 continue;
             }
             (None, Err(error)) => return Err(error.into()),
-            (None, Ok(None)) => return Err(unknown(&file.path)),
+            (None, Ok(None)) => return Err(unknown(&file.path, &log.input)),
         };
         let is_joined = matches!(format.role, Role::Report) && options.verdicts.is_some();
         if is_joined && !is_later {
@@ -167,7 +167,10 @@ fn format(name: &str) -> Result<&'static Importer, Failure> {
     })
 }
 
-fn unknown(path: &str) -> Failure {
+fn unknown(path: &str, input: &Input) -> Failure {
+    if let Some(unread) = input.head(1 << 20).ok().and_then(|head| Unread::of(&head)) {
+        return logs::not_read(path, unread).into();
+    }
     Failure::new(format!("`{}` is of no format that karat knows", clean(path)))
         .help("if it is of one of those in `karat import --help`, name that: --format FORMAT")
         .help("a table or JSON lines of your own need no import: karat score --card CARD FILE")

@@ -517,6 +517,62 @@ fn no_file_counts_twice() {
     }
 }
 
+#[test]
+fn a_copy_of_a_log_is_called_a_copy_and_another_try_is_not() {
+    let folder = Folder::new();
+    let log = |success: bool, cost: f64| {
+        format!(
+            r#"{{"id":"r1","promptIdx":0,"testIdx":0,"success":{success},"cost":{cost},"provider":"p","vars":{{"n":1}}}}"#
+        ) + "\n"
+    };
+    folder.write("a.jsonl", &log(true, 0.5));
+    folder.write("copy.jsonl", &log(true, 0.5));
+    folder.write("other.jsonl", &log(true, 0.6));
+    let board = |other: &str| folder.karat(&["leaderboard", "--card", "run", "a.jsonl", other]);
+    board("copy.jsonl").ends(1, "`copy.jsonl` is a copy of `a.jsonl`");
+    board("other.jsonl").ends(1, "`p` has two items `r1` that differ");
+}
+
+#[test]
+fn a_format_that_is_not_read_is_called_by_its_name() {
+    let folder = Folder::new();
+    folder.write("run.json", r#"{"testCases": [{"name": "c", "success": true}], "testPassed": 1}"#);
+    folder.write(
+        "out.csv",
+        "Description,[m] Say {{n}},Status,Score,Named Scores,Grader Reason,Comment\na,b,PASS,1,{},x,\n",
+    );
+    folder.write("ragas.csv", "user_input,response,retrieved_contexts,subject,solved\nq,a,[],s,1\n");
+    for (file, words) in [("run.json", "a test run of DeepEval"), ("out.csv", "the table of promptfoo")] {
+        for command in [&["import"][..], &["leaderboard", "--card", "run"], &["check", "--card", "run"]] {
+            let run = folder.karat(&[command, &[file]].concat());
+            run.ends(1, format!("`{file}` is {words}, which is not read"));
+        }
+    }
+    // A table may be the user's own.
+    folder.karat(&["import", "ragas.csv"]).ends(1, "a table of Ragas");
+    assert_eq!(folder.karat(&["leaderboard", "--card", "run", "ragas.csv"]).status, 0);
+    // Among others it is passed over.
+    folder.write("r.xml", &fs::read_to_string(root().join(REPORT)).unwrap());
+    folder.karat(&["import", "."]).ends(0, "no log: ");
+}
+
+#[test]
+fn results_of_evaluations_in_another_file_go_to_their_traces() {
+    let folder = Folder::new();
+    let about = |name: &str, value: &str| format!(r#"{{"key": "{name}", "value": {value}}}"#);
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let chat = about("gen_ai.operation.name", r#"{"stringValue": "chat"}"#);
+    folder.write("logs/traces.json", &format!(r#"{{"resourceSpans": [{{"scopeSpans": [{{"spans": [{{"traceId": "{trace}", "spanId": "00f067aa0ba902b7", "name": "chat", "attributes": [{chat}]}}]}}]}}]}}"#));
+    let name = about("gen_ai.evaluation.name", r#"{"stringValue": "solved"}"#);
+    let label = about("gen_ai.evaluation.score.label", r#"{"stringValue": "pass"}"#);
+    folder.write("logs/events.json", &format!(r#"{{"resourceLogs": [{{"scopeLogs": [{{"logRecords": [{{"traceId": "{trace}", "eventName": "gen_ai.evaluation.result", "attributes": [{name}, {label}]}}]}}]}}]}}"#));
+    let run = folder.karat(&["import", "logs"]);
+    assert_eq!((run.status, items(&run.stdout)[0]["solved"].as_u64()), (0, Some(1)), "{}", run.stderr);
+    let board = folder.karat(&["leaderboard", "--json", "--card", "run", "logs"]);
+    assert_eq!(board.status, 0, "{}", board.stderr);
+    folder.karat(&["import", "logs/events.json"]).ends(1, "give the file of their spans, too");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]

@@ -1,6 +1,8 @@
-//! Spans of OpenTelemetry: each trace with a span of a model or agent is a run. Success is not in a trace.
+//! Spans of OpenTelemetry: each trace with a span of a model or agent is a run. Success is the result of an evaluation, in an
+//! event of a span or in a log record.
 
 mod amount;
+mod evaluations;
 mod protobuf;
 pub mod requests;
 mod trace;
@@ -11,8 +13,10 @@ use serde_json::{Map, Value};
 
 use super::json::{Element, Wanted};
 use super::out::Out;
-use super::{Importer, Input, Stop, json};
+use super::{Importer, Input, Role, Stop, json};
 pub(super) use amount::{Amount, circles};
+pub use evaluations::Evaluations;
+use evaluations::{evaluation, evaluations};
 use trace::{Span, Traces};
 
 /// The importer of spans as OTLP in JSON or protobuf, or as Tempo exports them.
@@ -21,15 +25,16 @@ pub static OTLP: Importer = Importer {
     words: "a file of OpenTelemetry spans",
     has_traces: true,
     has_scores: true,
+    role: Role::Spans,
     marks: &[
         &["resourceSpans[]"],
+        &[RECORDS],
         &["trace.resourceSpans[]"],
         &["data.resourceSpans[]"],
         &["batches[].resource"],
     ],
     begins: is_protobuf,
     read: otlp,
-    ..Importer::RUNS
 };
 
 pub(super) static JAEGER: Importer = Importer {
@@ -37,6 +42,7 @@ pub(super) static JAEGER: Importer = Importer {
     words: "a file of Jaeger spans",
     has_traces: true,
     has_scores: true,
+    role: Role::Spans,
     marks: &[&["data[].traceID", "data[].spans[]"]],
     read: jaeger,
     ..Importer::RUNS
@@ -48,6 +54,7 @@ pub(super) static OPENINFERENCE: Importer = Importer {
     words: "a file of OpenTelemetry spans, one by one",
     has_traces: true,
     has_scores: true,
+    role: Role::Spans,
     marks: &[
         &["context.trace_id", "context.span_id", "attributes"],
         &["[].context.trace_id", "[].context.span_id", "[].attributes"],
@@ -70,6 +77,10 @@ const SPANS: [(&str, &str); 10] = [
     ("data.resourceSpans[].scopeSpans[].spans[]", "."),
 ];
 
+/// The member that a file of log records has, and the records.
+const RECORDS: &str = "resourceLogs[]";
+const RECORD: (&str, &str) = ("resourceLogs[].scopeLogs[].logRecords[]", ".");
+
 /// Returns whether a file begins as OTLP in protobuf: with the one member of its outermost message, which is white space in a
 /// text. The length after it may look like a brace; the members within it are bytes that no JSON has.
 fn is_protobuf(head: &[u8]) -> bool {
@@ -85,24 +96,34 @@ fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut traces = Traces::new(out);
     let head = input.head(1 << 20)?;
     let first = head.trim_ascii_start().first().copied();
-    let take: &mut Take<'_> = &mut |place, span| traces.add(place, span);
     if is_protobuf(&head) || !matches!(first, Some(b'{' | 0xef)) {
-        protobuf::read(input, take)?;
-    } else if json::is_lines(&head) {
-        // The collector writes one request on each line.
-        let wanted = Wanted::of(&SPANS);
-        json::parts(
-            input.json()?,
-            |_| true,
-            |place, line| {
-                let read = json::read(line, &wanted, &mut |span| of_otlp(span, take));
-                read.map(drop).map_err(|stop| stop.at(|within| format!("{place}, {within}")))
-            },
-        )?;
+        protobuf::read(input, &mut |place, span| traces.add(place, span))?;
     } else {
-        json::read(input.json()?, &Wanted::of(&SPANS), &mut |span| of_otlp(span, take))?;
+        requests_of(input, &head, &mut |element| {
+            if element.place.starts_with("$.resourceLogs") {
+                traces.record(element);
+                return Ok(());
+            }
+            of_otlp(element, &mut |place, span| traces.add(place, span))
+        })?;
     }
     traces.end(input, out)
+}
+
+/// Reads requests in JSON, one or one on each line, as the collector writes them, and hands on spans and log records.
+fn requests_of(input: &Input, head: &[u8], take: &mut json::Take<'_>) -> Result<(), Stop> {
+    let wanted = Wanted::of(&[&SPANS[..], &[RECORD]].concat());
+    if !json::is_lines(head) {
+        return json::read(input.json()?, &wanted, take).map(drop);
+    }
+    json::parts(
+        input.json()?,
+        |_| true,
+        |place, line| {
+            let read = json::read(line, &wanted, take);
+            read.map(drop).map_err(|stop| stop.at(|within| format!("{place}, {within}")))
+        },
+    )
 }
 
 fn of_otlp(element: &Element<'_>, take: &mut Take<'_>) -> Result<(), Stop> {
@@ -123,7 +144,13 @@ fn of_otlp(element: &Element<'_>, take: &mut Take<'_>) -> Result<(), Stop> {
             end: nanoseconds(span.get("endTimeUnixNano")),
             is_error,
             attributes: attributes(span.get("attributes")),
-            evaluations: evaluations(span.get("events")),
+            evaluations: evaluations(span.get("events"), |event| {
+                (
+                    event.get("name").cloned(),
+                    nanoseconds(event.get("timeUnixNano")),
+                    attributes(event.get("attributes")),
+                )
+            }),
             service: resource.get("service.name").and_then(json::name),
         },
     )
@@ -169,21 +196,6 @@ fn typed(value: &Value) -> Option<Value> {
         .cloned()
 }
 
-/// Returns the results of evaluations among the events of a span, by name.
-fn evaluations(events: Option<&Value>) -> Vec<(String, f64)> {
-    let events = events.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let result =
-        |event: &Value| evaluation(event.get("name")?.as_str()?, &attributes(event.get("attributes")));
-    events.iter().filter_map(result).collect()
-}
-
-/// Returns the name and score that an event of a span states, if it is the result of an evaluation.
-fn evaluation(event: &str, about: &Map<String, Value>) -> Option<(String, f64)> {
-    let score = about.get("gen_ai.evaluation.score.value")?.as_f64()?;
-    let name = json::name(about.get("gen_ai.evaluation.name")?)?;
-    (event == "gen_ai.evaluation.result").then_some((name, score))
-}
-
 /// Reads what Jaeger exports: times in microseconds, attributes as tags, services beside the spans.
 fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut services: BTreeMap<(String, String), String> = BTreeMap::new();
@@ -202,10 +214,12 @@ fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let microseconds = |name: &str| span.get(name).and_then(Value::as_i64).map(i128::from);
         let tags = span.get("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let attributes: Map<String, Value> = tags
-            .iter()
-            .filter_map(|tag| Some((tag.get("key")?.as_str()?.to_owned(), tag.get("value")?.clone())))
-            .collect();
+        let pairs = |list: &[Value]| -> Map<String, Value> {
+            list.iter()
+                .filter_map(|tag| Some((tag.get("key")?.as_str()?.to_owned(), tag.get("value")?.clone())))
+                .collect()
+        };
+        let attributes = pairs(tags);
         let trace = text("traceID");
         let start = microseconds("startTime").filter(|start| *start > 0).map(|start| start * 1000);
         let references = span.get("references").and_then(Value::as_array);
@@ -225,7 +239,13 @@ fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 end: start.zip(microseconds("duration")).map(|(start, long)| start + long * 1000),
                 is_error,
                 attributes,
-                evaluations: Vec::new(),
+                evaluations: evaluations(span.get("logs"), |log| {
+                    let time =
+                        log.get("timestamp").and_then(Value::as_i64).map(|time| i128::from(time) * 1000);
+                    let fields = log.get("fields").and_then(Value::as_array).map(Vec::as_slice);
+                    let about = pairs(fields.unwrap_or_default());
+                    (about.get("event").cloned(), time, about)
+                }),
                 service,
                 trace,
             },
@@ -237,7 +257,7 @@ fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 /// Reads spans one by one, as the exporters to a console and OpenInference write them.
 fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     const SPAN: &str = "name context.trace_id context.span_id parent_id start_time end_time status_code status.status_code \
-        attributes resource.attributes";
+        attributes events resource.attributes";
     let mut traces = Traces::new(out);
     json::read_objects(input, SPAN, &mut |element| {
         let own = element.own;
@@ -257,7 +277,12 @@ fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 end: at("end_time"),
                 is_error: status.is_some_and(|status| status.ends_with("ERROR")),
                 attributes: object("attributes"),
-                evaluations: Vec::new(),
+                evaluations: evaluations(own.get("events"), |event| {
+                    let time = event.get("timestamp").and_then(Value::as_str);
+                    let time = time.and_then(|text| karat_core::timestamp::parse_nanoseconds(text).ok());
+                    let about = event.get("attributes").and_then(Value::as_object).cloned();
+                    (event.get("name").cloned(), time, about.unwrap_or_default())
+                }),
                 service: object("resource.attributes").get("service.name").and_then(json::name),
             },
         )

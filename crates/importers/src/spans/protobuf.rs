@@ -160,15 +160,19 @@ fn span(message: &[u8], service: Option<String>) -> Result<Span, Failed> {
             (8, Member::Number(time)) => span.end = (time > 0).then(|| time.into()),
             (9, member) => attribute(1, member, 1, &mut span.attributes)?,
             (11, Member::Bytes(event)) => {
-                let (mut name, mut about) = (String::new(), Map::new());
+                let (mut name, mut at, mut about) = (String::new(), None, Map::new());
                 Members::of(event).each(|tag, member| match (tag, member) {
+                    (1, Member::Number(time)) => {
+                        at = (time > 0).then(|| time.into());
+                        Ok(())
+                    }
                     (2, Member::Bytes(bytes)) => {
                         name = text(bytes)?;
                         Ok(())
                     }
                     (tag, member) => attribute(tag, member, 3, &mut about),
                 })?;
-                span.evaluations.extend(evaluation(&name, &about));
+                span.evaluations.extend(evaluation(&name, at, &about));
             }
             (15, Member::Bytes(status)) => Members::of(status).each(|tag, member| {
                 if let (3, Member::Number(code)) = (tag, member) {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::super::json as walk;
 use super::super::json::Wanted;
 use super::super::{Fault, ImportError, Input, Stop};
+use super::evaluations::{EVENT, Evaluation};
 use super::trace::Span;
 use super::{SPANS, of_otlp, protobuf};
 
@@ -182,10 +183,15 @@ fn of_span(span: &Span) -> Value {
 }
 
 /// Returns the event of the result of an evaluation.
-fn event((name, score): &(String, f64)) -> Value {
-    let name = attribute("gen_ai.evaluation.name", &name.as_str().into());
-    let score = attribute("gen_ai.evaluation.score.value", &json!(score));
-    json!({"name": "gen_ai.evaluation.result", "attributes": [name, score]})
+fn event(evaluation: &Evaluation) -> Value {
+    let name = attribute("gen_ai.evaluation.name", &evaluation.name.as_str().into());
+    let score = evaluation.value.map(|value| attribute("gen_ai.evaluation.score.value", &json!(value)));
+    let attributes: Vec<Value> = std::iter::once(name).chain(score).collect();
+    let mut event = json!({"name": EVENT, "attributes": attributes});
+    if let (Some(time), Some(members)) = (evaluation.time, event.as_object_mut()) {
+        members.insert("timeUnixNano".into(), time.to_string().into());
+    }
+    event
 }
 
 fn attribute(name: &str, value: &Value) -> Value {

@@ -7,11 +7,12 @@ use std::hash::{Hash, Hasher as _};
 use karat_core::facts::Outcome;
 use serde_json::{Map, Value};
 
-use super::super::json::{self, name};
+use super::super::json::{self, Element, name};
 use super::super::out::{Out, Run, known, moment};
 use super::super::steps::{Act, Event, asked, of_events, returned, said};
 use super::super::{Fault, Input, Stop};
 use super::amount::{Amount, circles};
+use super::evaluations::{Evaluation, Evaluations, Judged};
 
 /// Most traces of a file.
 const TRACES_MAX: usize = 4 << 20;
@@ -30,13 +31,17 @@ pub(super) struct Span {
     pub is_error: bool,
     pub attributes: Map<String, Value>,
     /// Results of evaluations of what it did, by name.
-    pub evaluations: Vec<(String, f64)>,
+    pub evaluations: Vec<Evaluation>,
     pub service: Option<String>,
 }
 
+#[derive(Default)]
 pub(super) struct Traces {
     has_steps: bool,
     traces: BTreeMap<String, Trace>,
+    /// Results of evaluations in log records.
+    records: Evaluations,
+    other_records: u64,
     /// Spans that were there before: an exporter sends again what it is not sure of.
     repeated: u64,
     /// Spans with the id of one that says something else.
@@ -58,7 +63,7 @@ struct Trace {
     tools: u64,
     errors: u64,
     is_agentic: bool,
-    evaluations: Vec<Evaluation>,
+    judged: Judged,
     /// The item, if karat wrote the span: that of the span that began first.
     item: Option<(i128, String, Exported)>,
     spans: BTreeMap<String, Used>,
@@ -84,20 +89,6 @@ impl First {
 
     fn text(self) -> Option<String> {
         self.0.map(|(_, text)| text)
-    }
-}
-
-/// The result of an evaluation that a span states. Of several with a name that of the earliest span counts.
-struct Evaluation {
-    name: String,
-    start: Option<i128>,
-    id: String,
-    value: f64,
-}
-
-impl Evaluation {
-    fn rank(&self) -> (&str, Option<i128>, &str, u64) {
-        (&self.name, self.start, &self.id, self.value.to_bits())
     }
 }
 
@@ -213,6 +204,14 @@ fn get<'a>(attributes: &'a Map<String, Value>, path: &str) -> Option<&'a Value> 
         value = value.get(part)?;
     }
     Some(value)
+}
+
+/// Returns an id as it is written by others: without `0x`, and digits in capitals as small ones; other texts, such as base64, are
+/// as they are.
+pub(super) fn hexadecimal(id: &str) -> String {
+    let digits = id.strip_prefix("0x").or_else(|| id.strip_prefix("0X")).unwrap_or(id);
+    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hexadecimal { digits.to_ascii_lowercase() } else { id.to_owned() }
 }
 
 impl Span {
@@ -338,11 +337,7 @@ impl Span {
     /// Writes ids and times in one way, whatever the span was written in.
     pub(super) fn normalise(&mut self) {
         for id in [&mut self.trace, &mut self.id, &mut self.parent] {
-            let digits = id.strip_prefix("0x").or_else(|| id.strip_prefix("0X")).unwrap_or(id);
-            // Digits in capitals are the same id; other texts, such as base64, are as they are.
-            if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                *id = digits.to_ascii_lowercase();
-            }
+            *id = hexadecimal(id);
         }
         if self.parent.bytes().all(|byte| byte == b'0') {
             self.parent.clear();
@@ -357,8 +352,8 @@ impl Span {
         let mut hasher = DefaultHasher::new();
         (&self.parent, &self.name, self.start, self.end, self.is_error).hash(&mut hasher);
         (&self.attributes, &self.service).hash(&mut hasher);
-        for (name, value) in &self.evaluations {
-            (name, value.to_bits()).hash(&mut hasher);
+        for Evaluation { name, time, value } in &self.evaluations {
+            (name, time, value.map(f64::to_bits)).hash(&mut hasher);
         }
         hasher.finish()
     }
@@ -366,7 +361,12 @@ impl Span {
 
 impl Traces {
     pub(super) fn new(out: &Out<'_>) -> Self {
-        Self { has_steps: out.wants_steps(), traces: BTreeMap::new(), repeated: 0, others: 0 }
+        Self { has_steps: out.wants_steps(), ..Self::default() }
+    }
+
+    /// Adds what a log record says of a trace.
+    pub(super) fn record(&mut self, element: &Element<'_>) {
+        self.other_records += u64::from(!self.records.record(element));
     }
 
     pub(super) fn add(&mut self, place: &str, mut span: Span) -> Result<(), Stop> {
@@ -426,20 +426,27 @@ impl Traces {
         // The kits of OpenTelemetry write that where the program gives no name.
         let service = || span.service.clone().filter(|name| !name.starts_with("unknown_service"));
         trace.service.take(false, &span, service);
-        let (start, id) = (span.start, span.id);
-        let results = span.evaluations.into_iter();
-        trace.evaluations.extend(results.map(|(name, value)| Evaluation {
-            name,
-            start,
-            id: id.clone(),
-            value,
-        }));
+        for evaluation in span.evaluations {
+            trace.judged.add(evaluation, span.start, &span.id);
+        }
         Ok(())
     }
 
     pub(super) fn end(self, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.left_out_times("a span that was there before", self.repeated);
         out.left_out_times("a span with the id of one before that says something else", self.others);
+        out.left_out_times("a log record without the result of an evaluation", self.other_records);
+        let others = self.records.of_others(|trace| self.traces.contains_key(trace));
+        if others > 0 && out.options.evaluations.is_none() {
+            out.note(format!("{others} results of evaluations are of traces without a span: give the file of their spans, too"));
+        } else {
+            (0..others)
+                .for_each(|_| out.elsewhere("the result of an evaluation of a trace that another file has"));
+        }
+        // Those of a file of records are among those of all files.
+        let is_own = out.options.evaluations.is_none() || !Evaluations::are_in(input);
+        let records = if is_own { self.records } else { Evaluations::default() };
+        let elsewhere = out.options.evaluations.clone().unwrap_or_default();
         for (id, mut trace) in self.traces {
             if !trace.is_agentic {
                 out.left_out("a trace without a span of a model or an agent");
@@ -490,14 +497,17 @@ impl Traces {
             for (name, count) in counts {
                 run.measured(name, Some(count as f64));
             }
-            trace.evaluations.sort_by(|one, other| one.rank().cmp(&other.rank()));
-            trace.evaluations.dedup_by(|later, first| later.name == first.name);
+            let records = [records.of(&id), elsewhere.of(&id)].into_iter().flatten();
+            let judged = records.fold(trace.judged, Judged::with);
+            out.left_out_times("the result of an evaluation with the name of a later one", judged.earlier);
+            let reason = "the result of an evaluation without a number, or a label such as `pass` or `fail`";
+            out.left_out_times(reason, judged.without);
             let wanted = out.options.score.as_deref().unwrap_or("solved");
-            for Evaluation { name, value, .. } in &trace.evaluations {
+            for (name, (_, value)) in judged.latest {
                 if name == wanted {
-                    (run.solved, run.score) = (Some(*value), Some(name.clone()));
+                    (run.solved, run.score) = (Some(value), Some(name.clone()));
                 } else {
-                    run.scored(name, Some(*value));
+                    run.scored(&name, Some(value));
                 }
             }
             if let Some((_, _, Exported { id, task, outcome, seconds })) = trace.item {
