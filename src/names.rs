@@ -12,34 +12,49 @@ pub(crate) enum Direction {
 /// Names of who is scored, the likeliest first.
 pub(crate) const SUBJECTS: &str = "\
     subject agent agent_name agent_id model model_name model_id bot system candidate assistant provider \
-    variant version run run_name experiment name";
+    variant version run run_name experiment repo repository name";
 /// Names of what was attempted, the likeliest first.
 pub(crate) const TASKS: &str = "\
     task task_id task_name case case_id test test_id test_name instance_id instance question_id question \
     problem_id problem sample_id sample scenario scenario_id doc_id prompt_id item item_id example_id \
-    row_id test_case test_case_id example reference_example reference_example_id name";
+    row_id test_case test_case_id example reference_example reference_example_id prompt check name";
 /// Names of who is scored that are as often those of single runs.
 pub(crate) const OFTEN_RUNS: &str = "provider run run_name experiment name";
 /// Words in the names of fields that decide success, the likeliest first.
 pub(crate) const SUCCESS: &str = "\
-    solved resolved success succeeded passed pass correct is_correct correctness reward score accuracy \
-    exact_match quality grade";
+    solved resolved success succeeded passed pass correct is_correct correctness verdict reward score accuracy acc \
+    exact_match pass_rate pass_rate_2 pass_rate_1 success_rate resolve_rate resolved_rate percent_correct quality grade \
+    rating";
 const HIGHER: &str = "\
     solved resolved success succeeded passed pass correct correctness reward score scores accuracy acc \
     exact quality grade f1 precision recall bleu rouge rating stars win wins won safety safe helpful \
     helpfulness coverage satisfaction csat nps faithfulness relevance relevancy completeness completed \
-    completion throughput points auc similarity uptime agreement match matched met";
+    completion throughput points auc similarity uptime agreement match matched met judge rater annotator reviewer";
 const LOWER: &str = "\
     cost costs price usd eur dollars cents spend seconds second secs sec ms millis milliseconds minutes \
     mins time latency duration elapsed ttft delay runtime tokens token error errors failure failures \
     failed fails retries retry steps turns calls loss wer cer rmse mae mse perplexity ppl violations \
     violation toxicity toxic hallucination hallucinations hallucinated timeouts timeout escalated \
     escalations bytes complaints";
+/// Words in the names of what a run takes: it says nothing of how good the result is.
+const SPENT: &str = "\
+    cost costs price usd eur dollars cents spend seconds second secs sec ms millis milliseconds minutes mins time \
+    latency duration elapsed ttft delay runtime tokens token retries retry steps turns calls bytes throughput";
+/// Words in the names of grades, whose best value is a round number.
+pub(crate) const GRADES: &str =
+    "score scores points quality rating grade stars judge rater annotator reviewer";
+/// Words in the names of a mean over other columns.
+const SUMMARIES: &str = "average avg mean overall total aggregate";
+/// Names of benchmarks.
+const BENCHMARKS: &str = "\
+    mmlu gsm8k humaneval arc hellaswag truthfulqa winogrande gpqa math bbh ifeval musr drop mbpp aime mgsm boolq piqa \
+    squad gaia swe livecodebench";
 /// Words of fields that say where something is, and measure nothing.
 const LABELS: &str = "\
     id ids uuid index idx seed trial epoch attempt repeat rep fold year month day date timestamp created \
     updated started ended start end port pid rank row line hash version number no batch shard order \
-    threshold temperature";
+    threshold temperature turn round level params parameters size context votes b \
+    tstamp";
 /// Words for a sum over what is named before them: `correctness.avg`.
 const SUMS: &str = "avg mean average value median p50";
 const UNITS: [(&str, &str); 10] = [
@@ -82,6 +97,9 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 pub(crate) fn direction(name: &str) -> Option<Direction> {
     let words = words(name);
     let says = |list: &str| words.iter().any(|word| has(list, word));
+    if is_per_time(&words) {
+        return Some(Direction::Higher);
+    }
     match (says(HIGHER), says(LOWER)) {
         (true, false) => Some(Direction::Higher),
         (false, true) => Some(Direction::Lower),
@@ -95,9 +113,37 @@ pub(crate) fn direction(name: &str) -> Option<Direction> {
     }
 }
 
+/// Returns whether words name a rate in time, of which more is better: `tokens_per_second`.
+fn is_per_time(words: &[String]) -> bool {
+    matches!(words, [_, .., per, unit] if per == "per" && has("second sec s minute", unit))
+        && !words.iter().any(|word| has("cost costs price usd eur dollars cents errors failures", word))
+}
+
+/// Returns whether a name says what a run took: money, time or work.
+pub(crate) fn is_spent(name: &str) -> bool {
+    let words = words(name);
+    let says = words.iter().any(|word| has(SPENT, word));
+    says && (direction(name) == Some(Direction::Lower)
+        || is_per_time(&words)
+        || words.iter().any(|it| it == "throughput"))
+}
+
+/// Returns whether a name says a mean over other columns.
+pub(crate) fn is_summary(name: &str) -> bool {
+    words(name).iter().any(|word| has(SUMMARIES, word))
+}
+
+/// Returns whether a name has a known benchmark in it.
+pub(crate) fn is_benchmark(name: &str) -> bool {
+    let words = words(name);
+    words.iter().any(|word| has(BENCHMARKS, word)) || has(BENCHMARKS, &words.concat())
+}
+
 /// Returns whether a name says a place, a number or a time, and not a measurement.
 pub(crate) fn is_label(name: &str) -> bool {
-    words(name).last().is_some_and(|word| has(LABELS, word)) && direction(name).is_none()
+    let is_plain =
+        |word: &String| matches!(word.as_str(), "id" | "ids" | "index") || direction(name).is_none();
+    words(name).last().is_some_and(|word| has(LABELS, word) && is_plain(word))
 }
 
 /// Returns the unit that a name states; `1` if none.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use karat_core::diagnostic::{Code, Severity};
+use karat_core::diagnostic::Severity;
 use karat_core::formula::Function;
 use karat_core::scorecard::Step;
 use karat_evidence::profile::{Field, Shape};
@@ -12,40 +12,31 @@ use super::plan::{Measure, Plan, column};
 use super::refused;
 use crate::cards::{CardText, check};
 use crate::error::Error;
-use crate::names::{Direction, measured, unit, words};
+use crate::names::{Direction, GRADES, has, measured, unit, words};
 use crate::text::clean;
-
-/// The share of the mean that success has, in thousandths.
-const SUCCESS: usize = 700;
 
 /// The words of the formula language, beside its functions, and those that scores have.
 const RESERVED: [&str; 8] = ["and", "or", "not", "true", "false", "score", "composite", "coverage"];
 
-/// Reasons for the warnings that stay.
-const KEEPS: [(Code, &str); 5] = [
-    (
-        Code::CoveragePicking,
-        "Where a field is missing the other dimensions carry the score. The bounds show what it could change.",
-    ),
-    (
-        Code::Unused,
-        "No formula reads it; leaderboards are grouped by it, or its name has another meaning without it.",
-    ),
-    (Code::Cliff, "It is true or false in the data, so there is nothing in between."),
-    (Code::Idle, "A run that does nothing is cheap; nothing in the data says whether it succeeded."),
-    (Code::OneSided, "Beyond the end of its range the data says nothing."),
-];
-
 /// Returns the text of the scorecard.
 pub(super) fn text(plan: &Plan<'_>) -> Result<String, Error> {
-    if plan.measures.is_empty() {
+    let is_asked = plan.success.is_some() || plan.measures.iter().any(|it| it.is_asked);
+    let counts = plan.weights().iter().any(|weight| *weight > 0);
+    if !counts || plan.has_doubt && !is_asked {
+        let message = match (plan.measures.is_empty(), counts) {
+            (true, _) => "no field has a name that says what counts, and which way is better",
+            (_, false) => "the fields that can count say what a run takes, and none whether it succeeded",
+            _ => "it is not clear which field decides success",
+        };
         let unknown: Vec<String> =
             plan.unknown.iter().map(|field| clean(&column(field)).into_owned()).collect();
-        let error = refused("no field has a name that says what counts, and which way is better");
-        let error = if unknown.is_empty() {
+        let error = plan.odd.iter().fold(refused(message), |error, line| error.hint(line.clone()));
+        let error = if !unknown.is_empty() {
+            error.hint(format!("there are: {}", unknown.join(", ")))
+        } else if plan.odd.is_empty() && plan.measures.is_empty() {
             error.hint("numbers, and true or false, can count: add a column with what was measured")
         } else {
-            error.hint(format!("there are: {}", unknown.join(", ")))
+            error
         };
         return Err(error.hint("name one: --success FIELD, --higher FIELD or --lower FIELD"));
     }
@@ -57,17 +48,7 @@ pub(super) fn text(plan: &Plan<'_>) -> Result<String, Error> {
         return Err(refused(format!("no scorecard can be written for these fields: {why}"))
             .hint("leave some out with --without FIELD, or start from `karat card new my-card`"));
     }
-    let codes: BTreeSet<&str> = checked
-        .diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Warning)
-        .map(|found| found.code.as_str())
-        .collect();
-    let mut text = draft;
-    for (code, why) in KEEPS.iter().filter(|(code, _)| codes.contains(code.as_str())) {
-        let _ = write!(text, "\n[[keep]]\ncode = \"{code}\"\nwhy  = \"{why}\"\n");
-    }
-    Ok(text)
+    Ok(draft)
 }
 
 fn draft(plan: &Plan<'_>) -> String {
@@ -96,19 +77,13 @@ fn draft(plan: &Plan<'_>) -> String {
         let _ = write!(text, "\n[const]\n{}", ends.concat());
     }
     let success = plan.success.and_then(|at| measures.get(at));
-    let others = measures.len() - usize::from(success.is_some());
-    for (at, part) in measures.iter().enumerate() {
-        let is_success = plan.success == Some(at);
-        let weight = match (success, others) {
-            (None, _) | (_, 0) => String::from("1"),
-            _ if is_success => thousandths(SUCCESS),
-            _ => thousandths((1000 - SUCCESS) / others.min(300)),
-        };
-        part.dimension(&weight, if is_success { None } else { success }, items, &mut text);
+    for (at, (part, weight)) in measures.iter().zip(plan.weights()).enumerate() {
+        let success = success.filter(|_| plan.success != Some(at));
+        part.dimension(weight, success, items, &mut text);
     }
     if plan.has_task {
         text.push_str(
-            "\n# The official score: the mean of all items. How a run ended counts as it says.\n[standing]\nscore    \
+            "\n# The official score: the mean over tasks. How a run ended counts as it says.\n[standing]\nscore    \
              = \"window\"\nwindow   = {}\noutcomes = { no-verdict = \"excluded\", stopped = \"failure\", \
              not-applicable = \"excluded\", refused = \"failure\" }\n",
         );
@@ -194,7 +169,7 @@ impl<'d> Part<'d> {
         Some(format!("{} = {{ value = {}, unit = \"{}\" }}\n", self.end, number(to), self.unit()))
     }
 
-    fn dimension(&self, weight: &str, success: Option<&Part<'_>>, items: u64, text: &mut String) {
+    fn dimension(&self, weight: usize, success: Option<&Part<'_>>, items: u64, text: &mut String) {
         let (fact, end) = (&self.fact, &self.end);
         let is_higher = self.measure.direction == Direction::Higher;
         let own = match self.scale {
@@ -213,20 +188,24 @@ impl<'d> Part<'d> {
         };
         // What a run takes counts where it succeeded, so that failing cheaply earns nothing.
         let (formula, why) = match success {
-            Some(success) if !is_higher => {
+            Some(success) if !is_higher && weight > 0 => {
                 let own = if own.starts_with("clamp(") { own } else { format!("({own})") };
                 (format!("{} * {own}", success.fact), "   # what failed earns nothing here")
             }
             _ => (own, ""),
         };
         let missing = match (self.measure.field.present() == items, success.is_none()) {
-            (true, _) => "\"withhold\"   # every item has it: one without is incomplete",
-            (false, true) => "\"withhold\"   # without it nothing is known of the run",
-            (false, false) => "\"exclude\"    # not every item has it: the others carry the score then",
+            _ if weight == 0 => "",
+            (true, _) => "missing = \"withhold\"   # every item has it: one without is incomplete\n",
+            (false, true) => "missing = \"withhold\"   # without it nothing is known of the run\n",
+            (false, false) => "missing = \"zero\"       # what is not told earns nothing\n",
         };
+        let beside =
+            if weight == 0 { "              # it stands beside the score and moves nothing" } else { "" };
+        let weight = number(weight as f64 / 1000.0);
         let _ = write!(
             text,
-            "\n[[dimension]]\nkey     = \"{fact}\"\nweight  = {weight}\nformula = \"{formula}\"{why}\nmissing = {missing}\n"
+            "\n[[dimension]]\nkey     = \"{fact}\"\nweight  = {weight}{beside}\nformula = \"{formula}\"{why}\n{missing}"
         );
     }
 }
@@ -238,6 +217,10 @@ fn scale(measure: &Measure<'_>) -> Scale {
         Some(range) if field.shape() == Shape::Number => range,
         _ => return Scale::Flag,
     };
+    if let Some(best) = measure.best {
+        let range = Scale::Range { from: 0.0, to: best, is_quantile: false };
+        return if best == 1.0 { Scale::Share } else { range };
+    }
     // Seconds below one are not a share of anything.
     if low >= 0.0 && high <= 1.0 && unit(&column(field)) == "1" {
         return Scale::Share;
@@ -248,17 +231,19 @@ fn scale(measure: &Measure<'_>) -> Scale {
         return Scale::Range { from, to: 2.0 * high, is_quantile: false };
     }
     if measure.direction == Direction::Higher {
-        let is_rating = field.is_whole() && low >= 1.0 && high <= 5.0 && high > 2.0;
+        // The anchors of Likert.
         let words = words(&column(field));
-        let is_graded = words.iter().any(|word| {
-            ["score", "quality", "rating", "grade", "accuracy", "percent", "pct", "rate", "stars"]
-                .contains(&word.as_str())
-        });
-        let whole =
-            [5.0, 10.0, 100.0].into_iter().find(|most| high <= *most).filter(|_| is_graded && low >= 0.0);
-        if is_rating {
-            return Scale::Range { from: 1.0, to: 5.0, is_quantile: false };
+        let says = |list: &str| words.iter().any(|word| has(list, word));
+        let is_of_seven = high == 7.0 && !says("score scores points quality grade judge");
+        if field.is_whole() && low >= 1.0 && high > 2.0 && (high <= 5.0 || is_of_seven) {
+            return Scale::Range { from: 1.0, to: high.max(5.0), is_quantile: false };
         }
+        let tops = match (says("accuracy acc percent pct rate"), says(GRADES)) {
+            (true, _) => &[100.0][..],
+            (_, true) => &[5.0, 10.0, 100.0],
+            _ => &[],
+        };
+        let whole = tops.iter().copied().find(|most| high <= *most).filter(|_| low >= 0.0);
         if let Some(to) = whole {
             return Scale::Range { from: 0.0, to, is_quantile: false };
         }
@@ -296,7 +281,7 @@ fn declare_kept(field: &Field, items: u64, names: &mut Names) -> String {
         Shape::Boolean => "type = \"boolean\"",
         _ => "type = \"text\"",
     };
-    let why = format!("{}: {}; for groups and filters, it does not count", column(field), seen(field, items));
+    let why = format!("{}: {}; it does not count", column(field), seen(field, items));
     format!("# {}\n{fact} = {{ {}{kind}, from = \"task\" }}\n", one_line(&why), path(field, &fact))
 }
 
@@ -396,10 +381,6 @@ fn number(value: f64) -> String {
 /// Writes a number for a formula, which has no sign in a literal.
 fn in_formula(value: f64) -> String {
     if value < 0.0 { format!("(0 - {})", number(-value)) } else { number(value) }
-}
-
-fn thousandths(value: usize) -> String {
-    number(value.max(1) as f64 / 1000.0)
 }
 
 /// Returns a text as one line of a comment.

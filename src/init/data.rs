@@ -1,22 +1,18 @@
 //! The data that a scorecard is written for: tables and JSON, and the logs of other tools, as one profile.
 
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 
-use karat_core::scorecard::FactType;
 use karat_evidence::profile::Profile;
-use karat_evidence::source::{Layout, SEPARATORS};
+use karat_evidence::source::Layout;
 use karat_importers::{ImportError, Importer, Input, Options, import};
-use karat_reader::Kind;
+use karat_reader::{Kind, Reader, ReaderOptions};
 
 use super::{Question, refused};
 use crate::engine::{Wanted, each_item};
 use crate::error::{Code, Error};
 use crate::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::record::Record;
-
-/// Bytes of a header that is looked at.
-const HEAD: u64 = 1 << 16;
 
 /// The data.
 pub struct Data {
@@ -67,7 +63,7 @@ impl Data {
         .map(drop)
     }
 
-    /// Looks at the items of a table or of JSON, which is opened once, and of a table once more for its header.
+    /// Looks at the items of a table or of JSON.
     ///
     /// # Errors
     /// If it cannot be read, or an item is a record or of another kind than facts.
@@ -75,17 +71,13 @@ impl Data {
         &mut self,
         path: &str,
         layout: Layout,
-        open: impl Fn() -> io::Result<R>,
+        open: impl FnOnce() -> io::Result<R>,
     ) -> Result<(), Error> {
         let unreadable =
             |error: io::Error| Error::new(Code::Unreadable, format!("cannot read `{path}`: {error}"));
-        let wanted = match layout {
-            Layout::Csv => columns(open().map_err(unreadable)?.take(HEAD)).map_err(unreadable)?,
-            _ => Wanted::nothing(),
-        };
         let input = BufReader::with_capacity(1 << 16, open().map_err(unreadable)?);
         self.has_own = true;
-        let ended = each_item(path, input, layout, &wanted, |place, item| {
+        let ended = each_item(path, input, layout, &Wanted::nothing(), |place, item| {
             let added = item.and_then(|item| {
                 self.add_item(path, item, place.is_row).map_err(|error| error.at(place.clone()))
             });
@@ -99,7 +91,7 @@ impl Data {
             return Err(refused("this is a record, which names its own scorecard")
                 .hint(format!("rank what is scored already: karat leaderboard {path}")));
         }
-        if let Some(kind) = Kind::of_item(item).map(Kind::name).filter(|kind| *kind != Kind::Facts.name()) {
+        if let Some(kind) = kind_of(item).filter(|_| !is_row).map(Kind::name) {
             return Err(refused(format!("this looks like evidence of kind `{kind}`"))
                 .hint(format!("start from a scorecard for that: karat card new my-card --kind {kind}")));
         }
@@ -110,29 +102,10 @@ impl Data {
     }
 }
 
-/// Returns the columns of a table as texts: those of the mark that separates most.
-fn columns(input: impl Read) -> io::Result<Wanted> {
-    let mut head = Vec::new();
-    let mut input = BufReader::new(input);
-    while head.trim_ascii().is_empty() && input.read_until(b'\n', &mut head)? > 0 {}
-    let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head)).into_owned();
-    let names = |mark: u8| -> Vec<String> {
-        let mut is_quoted = false;
-        let cells = head.split(|c: char| {
-            is_quoted ^= c == '"';
-            c == char::from(mark) && !is_quoted
-        });
-        cells.map(|name| name.trim().trim_matches('"').replace("\"\"", "\"")).collect()
-    };
-    // Of several that separate as many, the first.
-    let mut best = Vec::new();
-    for mark in SEPARATORS {
-        let found = names(mark);
-        if found.len() > best.len() {
-            best = found;
-        }
-    }
-    let facts =
-        best.into_iter().filter(|name| !name.starts_with('$')).map(|name| (name, FactType::Text)).collect();
-    Ok(Wanted { facts, ..Wanted::nothing() })
+/// Returns the kind of evidence that an item is: one whose reader takes it whole. A field of a common name makes it none.
+fn kind_of(item: &[u8]) -> Option<Kind> {
+    let kind = Kind::of_item(item).filter(|kind| *kind != Kind::Facts)?;
+    let mut reader = Reader::new(kind, &[], ReaderOptions::default()).ok()?;
+    let is_read = reader.read(item).is_ok();
+    (is_read && reader.unknown_fields().next().is_none()).then_some(kind)
 }

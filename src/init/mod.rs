@@ -22,6 +22,7 @@ mod data;
 mod plan;
 mod project;
 mod prompt;
+mod values;
 
 use karat_core::number::Decimal;
 

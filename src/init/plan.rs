@@ -2,26 +2,29 @@
 
 use karat_core::diagnostic::nearest;
 use karat_core::number::Decimal;
+use karat_core::scorecard::Step;
 use karat_evidence::cells;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
+use super::values::{is_constant, is_endless, is_verdict, scale_of, sentinel, unread};
 use super::{Question, card, project, refused};
 use crate::error::Error;
-use crate::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, has, is_label, place, words};
+use crate::names::{
+    Direction, GRADES, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, has, is_benchmark, is_label,
+    is_spent, is_summary, place, words,
+};
 use crate::text::{clean, list};
 
-/// Most fields that count without being asked for.
+/// Most fields beside the score, and most benchmarks in it, that no one asked for.
 const MOST: usize = 12;
+const BENCHMARKS: usize = 100;
+/// The share of the mean that success has beside what was asked for, in thousandths.
+const SUCCESS_SHARE: usize = 700;
 /// Most names of a list on the screen.
 const NAMES: usize = 16;
-/// Most different texts of a field that is kept for groups, and most of such fields.
-const GROUPS: usize = 20;
-const GROUP_FIELDS: usize = 4;
 /// Longest text that is a name of something, in characters.
 const NAME: usize = 64;
-/// Numbers beyond this are not measurements that a scale fits.
-const LARGEST: f64 = 1e15;
 
 /// Plan of the files: who is scored, on what, which fields count and how much, and what stops a release.
 pub struct Plan<'d> {
@@ -45,7 +48,9 @@ pub struct Plan<'d> {
     /// Reasons why other fields do not count.
     pub(super) left: Vec<String>,
     /// Those of them for the screen: the fields are named like measurements, and their values do not fit.
-    odd: Vec<String>,
+    pub(super) odd: Vec<String>,
+    /// True if one of those may decide success: then no other field does in its place.
+    pub(super) has_doubt: bool,
     /// The fields that could count and are the same in every item.
     constant: Vec<Measure<'d>>,
     pub(super) gate: Gate,
@@ -57,6 +62,16 @@ pub(super) struct Measure<'d> {
     pub(super) field: &'d Field,
     /// The direction that is better.
     pub(super) direction: Direction,
+    /// True if a person asked for it.
+    pub(super) is_asked: bool,
+    /// The best value, where other columns say it.
+    pub(super) best: Option<f64>,
+}
+
+impl<'d> Measure<'d> {
+    fn new(field: &'d Field, direction: Direction) -> Self {
+        Self { field, direction, is_asked: false, best: None }
+    }
 }
 
 /// Conditions that stop a release.
@@ -102,12 +117,18 @@ impl<'d> Plan<'d> {
             kept: Vec::new(),
             left: Vec::new(),
             odd: Vec::new(),
+            has_doubt: false,
             constant: Vec::new(),
             gate: Gate::default(),
         };
         let named = |name: &str, flag: &str| -> Result<&'d Field, Error> {
             find(&fields, name).ok_or_else(|| unknown_field(name, flag, &fields))
         };
+        if find(&fields, "model_a").is_some() && find(&fields, "model_b").is_some() {
+            let file = data.given.first().map_or("FILE", String::as_str);
+            return Err(refused("these are matches of two, which are rated and not scored")
+                .hint(format!("karat rate {file} --system bradley-terry")));
+        }
         let is_plain = args.success.is_none() && args.higher.is_empty() && args.lower.is_empty();
         let solved = find(&fields, "solved").filter(|field| field.shape() == Shape::Number);
         if !data.has_own && solved.is_some() && is_plain && args.subject.is_none() && args.task.is_none() {
@@ -151,18 +172,26 @@ impl<'d> Plan<'d> {
         }
         if plan.measures.is_empty() {
             // Of a single run everything is the same; later runs differ from it.
-            plan.measures = std::mem::take(&mut plan.constant);
-            let starts: Vec<String> =
-                plan.measures.iter().map(|it| format!("{}: ", column(it.field))).collect();
-            plan.left.retain(|line| !starts.iter().any(|start| line.starts_with(start)));
+            let same = std::mem::take(&mut plan.constant);
+            same.into_iter().for_each(|measure| plan.take_constant(measure));
         }
-        plan.trim(&asked);
         if success.is_none() {
-            let likely = |field: &&Field| 2 * field.present() >= data.profile.items();
-            let higher = plan.measures.iter().filter(|it| it.direction == Direction::Higher);
-            success = likeliest(higher.map(|it| it.field).filter(likely), SUCCESS);
+            // Where every run succeeded, a later one may not.
+            let same = || decisive(&plan.constant, data.items()).filter(|_| !plan.has_doubt);
+            success = decisive(&plan.measures, data.items()).or_else(same);
+        }
+        if let Some(at) =
+            plan.constant.iter().position(|it| success.is_some_and(|field| is_same(it.field, field)))
+        {
+            let measure = plan.constant.remove(at);
+            plan.take_constant(measure);
         }
         plan.set_success(success);
+        plan.trim();
+        if asked.is_empty() && subject.is_none_or(|field| is_another_in_each(field, data)) {
+            plan.count_benchmarks();
+        }
+        plan.share_scales();
         plan.keep_specials(subject, task)?;
         plan.gate = Gate { is_not_worse: plan.has_task, floor: args.fail_under };
         Ok(plan)
@@ -176,9 +205,12 @@ impl<'d> Plan<'d> {
             return;
         }
         if let Some((_, direction)) = is_asked {
-            self.measures.push(Measure { field, direction: *direction });
+            self.measures.push(Measure { is_asked: true, ..Measure::new(field, *direction) });
             return;
         }
+        let is_verdict = is_verdict(field);
+        let direction = if is_verdict { Some(Direction::Higher) } else { direction(&name) };
+        let can_decide = is_verdict || place(&name, SUCCESS).is_some();
         let mut leave = |why: &str| self.left.push(format!("{name}: {why}"));
         match field.shape() {
             Shape::Empty => {}
@@ -191,40 +223,41 @@ impl<'d> Plan<'d> {
                     field.numbers(),
                     field.present()
                 );
-                self.odd.push(line.clone());
-                self.left.push(line);
+                self.doubt(line, can_decide);
             }
             Shape::Mixed => {}
             Shape::Text => {
-                let (values, has_more) = field.values();
-                // What is another in nearly every item is the name of that item.
-                let is_shared = 2 * values.len() as u64 <= field.present();
-                let is_group =
-                    (2..=GROUPS).contains(&values.len()) && !has_more && is_shared && !is_label(&name);
-                if is_group && !field.are_times() && !field.are_outcomes() && self.kept.len() < GROUP_FIELDS {
-                    self.kept.push(field);
+                if let Some((why, is_of_verdicts)) = unread(field).filter(|_| !is_label(&name)) {
+                    self.doubt(format!("{name}: {why}"), can_decide || is_of_verdicts);
                 }
             }
             Shape::Number | Shape::Boolean => {
                 let is_case_count = name == "n" && field.are_cases();
                 if is_case_count {
                     leave("how many cases a row is a mean over");
-                } else if let Err(why) = scale_of(field) {
+                } else if let Err(why) = scale_of(field)
+                    // A benchmark that all solve alike is one of the mean all the same.
+                    && !(is_benchmark(&name) && is_constant(field, true))
+                {
                     leave(&why);
-                    let direction = direction(&name).filter(|_| is_constant(field) && !is_label(&name));
-                    self.constant.extend(direction.map(|direction| Measure { field, direction }));
+                    let direction = direction.filter(|_| is_constant(field, can_decide) && !is_label(&name));
+                    self.constant.extend(direction.map(|direction| Measure::new(field, direction)));
                 } else if is_label(&name) {
                     leave("it is named like a number or a timestamp, not like a measurement");
+                } else if let Some(line) = sentinel(field).filter(|_| direction != Some(Direction::Lower)) {
+                    self.doubt(format!("{name}: {line}; --higher {name} takes it as a number"), true);
+                } else if is_endless(field) {
+                    let why = "a rating has no end that could be 100: `karat rate` makes one of matches";
+                    self.doubt(format!("{name}: {why}; --higher {name} takes it all the same"), true);
                 } else {
-                    match direction(&name) {
+                    match direction {
                         Some(Direction::Lower) if field.range().is_some_and(|(low, _)| low < 0.0) => {
                             let line = format!(
                                 "{name}: it has values below 0; --lower {name} takes it all the same"
                             );
-                            self.odd.push(line.clone());
-                            self.left.push(line);
+                            self.doubt(line, false);
                         }
-                        Some(direction) => self.measures.push(Measure { field, direction }),
+                        Some(direction) => self.measures.push(Measure::new(field, direction)),
                         None => self.unknown.push(field),
                     }
                 }
@@ -232,18 +265,116 @@ impl<'d> Plan<'d> {
         }
     }
 
-    /// Leaves out what is too much to weigh by itself.
-    fn trim(&mut self, asked: &[(&Field, Direction)]) {
+    /// Leaves a field out, and says so on the screen.
+    fn doubt(&mut self, line: String, can_decide: bool) {
+        self.has_doubt |= can_decide;
+        self.odd.push(line.clone());
+        self.left.push(line);
+    }
+
+    /// Counts a field that is the same in every item.
+    fn take_constant(&mut self, measure: Measure<'d>) {
+        let start = format!("{}: ", column(measure.field));
+        self.left.retain(|line| !line.starts_with(&start));
+        self.measures.push(measure);
+    }
+
+    /// Leaves out what is too much to show by itself.
+    fn trim(&mut self) {
         let mut count = 0;
         let stays = |measure: &Measure<'_>| {
             count += 1;
-            count <= MOST || is_among(measure.field, asked.iter().map(|(field, _)| *field))
+            count <= MOST || measure.is_asked
         };
         let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut self.measures).into_iter().partition(stays);
         self.measures = stay;
-        let line =
-            |it: &Measure<'_>| format!("{}: more than {MOST} fields are too many to weigh", column(it.field));
+        let line = |it: &Measure<'_>| format!("{}: more than {MOST} fields are too many", column(it.field));
         self.left.extend(go.iter().map(line));
+    }
+
+    /// Counts the columns of a table that has one benchmark in each and one subject in a row: on one scale, all alike.
+    fn count_benchmarks(&mut self) {
+        let high = |field: &Field| field.range().map_or(f64::NAN, |(_, high)| high);
+        let is_share = |field: &Field| field.range().is_some_and(|(low, high)| low >= 0.0 && high <= 100.0);
+        let is_result = |field: &&Field| field.shape() == Shape::Number && is_share(field);
+        let named = self.measures.iter().filter(|it| it.direction == Direction::Higher);
+        let named: Vec<&'d Field> =
+            named.map(|it| it.field).filter(|field| !is_spent(&column(field))).filter(is_result).collect();
+        let all: Vec<&'d Field> = self.unknown.iter().copied().filter(is_result).chain(named).collect();
+        let (summaries, all): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|field| is_summary(&column(field)));
+        let least = if all.iter().any(|field| is_benchmark(&column(field))) { 2 } else { 3 };
+        let best = if all.iter().all(|field| high(field) <= 1.0) { 1.0 } else { 100.0 };
+        // One with small numbers among percents has another scale.
+        let (results, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|field| best == 1.0 || high(field) > 10.0);
+        let is_new = results.iter().any(|field| is_among(field, self.unknown.iter().copied()));
+        if self.has_task
+            || self.success.is_some()
+            || !is_new
+            || !(least..=BENCHMARKS).contains(&results.len())
+        {
+            return;
+        }
+        let is_placed =
+            |field: &Field| is_among(field, results.iter().chain(&others).chain(&summaries).copied());
+        self.unknown.retain(|field| !is_placed(field));
+        self.measures.retain(|measure| !is_placed(measure.field));
+        let counted =
+            |field: &'d Field| Measure { best: Some(best), ..Measure::new(field, Direction::Higher) };
+        self.measures.splice(0..0, results.iter().copied().map(counted));
+        for field in &summaries {
+            self.left
+                .push(format!("{}: it seems to be a mean of others, which would count twice", column(field)));
+        }
+        let most = results.iter().map(|field| high(field)).fold(0.0, f64::max);
+        for field in &others {
+            let name = column(field);
+            let why = format!("up to {} beside columns up to {most}", high(field));
+            self.doubt(format!("{name}: {why}: on which scale? --higher {name} takes it"), false);
+        }
+    }
+
+    /// Gives grades that are called alike but for a number one scale: those of several judges.
+    fn share_scales(&mut self) {
+        let stem = |measure: &Measure<'_>| {
+            let mut words = words(&column(measure.field));
+            words.retain(|word| word.parse::<u32>().is_err());
+            words.iter().any(|word| has(GRADES, word)).then_some(words)
+        };
+        let stems: Vec<_> = self.measures.iter().map(stem).collect();
+        let highs: Vec<f64> =
+            self.measures.iter().map(|it| it.field.range().map_or(f64::NAN, |(_, high)| high)).collect();
+        for (measure, stem) in self.measures.iter_mut().zip(&stems).filter(|(_, stem)| stem.is_some()) {
+            let alike = stems.iter().zip(&highs).filter(|(other, _)| *other == stem).map(|(_, high)| *high);
+            let high = alike.clone().fold(0.0, f64::max);
+            let is_above_zero = measure.field.range().is_some_and(|(low, _)| low >= 0.0);
+            if alike.count() > 1 && high > 5.0 && is_above_zero && measure.best.is_none() {
+                measure.best = [10.0, 100.0].into_iter().find(|best| high <= *best);
+            }
+        }
+    }
+
+    /// Returns the shares of the mean in thousandths. What decides success is the score; what was asked for counts beside it. Where
+    /// nothing decides, what was asked for counts alike, or all that says how good a result is.
+    pub(super) fn weights(&self) -> Vec<usize> {
+        let is_success = |at: usize| self.success == Some(at);
+        let others =
+            self.measures.iter().enumerate().filter(|(at, it)| it.is_asked && !is_success(*at)).count();
+        let weight = |(at, measure): (usize, &Measure<'_>)| match self.success {
+            Some(_) if is_success(at) => {
+                if others == 0 {
+                    1000
+                } else {
+                    SUCCESS_SHARE
+                }
+            }
+            Some(_) if measure.is_asked => (1000 - SUCCESS_SHARE) / others.min(300),
+            Some(_) => 0,
+            None if others > 0 => 1000 * usize::from(measure.is_asked),
+            None => 1000 * usize::from(!is_spent(&column(measure.field))),
+        };
+        self.measures.iter().enumerate().map(weight).collect()
     }
 
     /// Declares the fields that have a name to which the reader gives a meaning, and another content.
@@ -262,6 +393,18 @@ impl<'d> Plan<'d> {
             };
             let counting = self.measures.iter().map(|it| it.field).chain(self.kept.iter().copied());
             if fits || is_among(field, [subject, task].into_iter().flatten().chain(counting)) {
+                continue;
+            }
+            // The name of an object is taken by a fact that lies in it.
+            let is_in = |other: &&Field| {
+                let way = matches!(other.path().steps(), [Step::Member(first), _, ..] if *first == name);
+                way && matches!(other.shape(), Shape::Number | Shape::Boolean | Shape::Text)
+            };
+            let reachable = self.data.profile.reachable();
+            if let Some(inner) = reachable.into_iter().find(is_in).filter(|_| field.is_object()) {
+                if !is_among(inner, self.measures.iter().map(|it| it.field)) {
+                    more.push(inner);
+                }
                 continue;
             }
             if field.shape() == Shape::Mixed {
@@ -284,7 +427,7 @@ impl<'d> Plan<'d> {
         let found = self.measures.iter().position(|measure| std::ptr::eq(measure.field, field));
         let measure = match found {
             Some(at) => self.measures.remove(at),
-            None => Measure { field, direction: Direction::Higher },
+            None => Measure::new(field, Direction::Higher),
         };
         self.measures.insert(0, measure);
         self.success = Some(0);
@@ -293,7 +436,7 @@ impl<'d> Plan<'d> {
     /// Lets a field count whose direction is known now.
     pub(super) fn count(&mut self, field: &'d Field, direction: Direction) {
         self.unknown.retain(|other| !std::ptr::eq(*other, field));
-        self.measures.push(Measure { field, direction });
+        self.measures.push(Measure { is_asked: true, ..Measure::new(field, direction) });
     }
 
     /// Returns the released scorecard that fits, in place of one to write.
@@ -334,8 +477,12 @@ impl<'d> Plan<'d> {
                 "task: no field names it, so runs cannot be compared task by task (--task FIELD)",
             )),
         }
-        for (at, measure) in self.measures.iter().enumerate() {
-            let what = if self.success == Some(at) { "success" } else { "counts" };
+        for (at, (measure, weight)) in self.measures.iter().zip(self.weights()).enumerate() {
+            let what = match weight {
+                0 => "beside the score",
+                _ if self.success == Some(at) => "success",
+                _ => "counts",
+            };
             let way = if measure.direction == Direction::Higher { "more" } else { "less" };
             lines.push(format!("{what}: {}, {way} is better", column(measure.field)));
         }
@@ -396,32 +543,26 @@ pub(super) fn countable(field: &Field) -> Result<(), Error> {
     scale_of(field).map_err(|why| refused(format!("`{}` cannot count: {why}", clean(&name))))
 }
 
-/// Checks that the values of a field differ, and are of a size that a scale fits.
-fn scale_of(field: &Field) -> Result<(), String> {
-    match field.range() {
-        _ if field.shape() == Shape::Boolean => {
-            let flags = field.values().0.iter().filter_map(|value| cells::flag(value));
-            let mut flags: Vec<bool> = flags.collect();
-            flags.sort_unstable();
-            flags.dedup();
-            if flags.len() == 2 { Ok(()) } else { Err(String::from("it is the same in every item")) }
-        }
-        Some((low, high)) if low == high => Err(format!("it is {low} in every item")),
-        Some((low, high)) if low.abs().max(high.abs()) > LARGEST || high - low < 1.0 / LARGEST => {
-            Err(String::from("its numbers are too large or too close for a scale"))
-        }
-        Some(_) => Ok(()),
-        None => Err(String::from("it has no number")),
-    }
+/// Returns whether two fields are the same one.
+fn is_same(field: &Field, other: &Field) -> bool {
+    std::ptr::eq(field, other)
 }
 
-/// Returns whether every item has the same value, one that a scale can begin from.
-fn is_constant(field: &Field) -> bool {
-    match field.range() {
-        _ if field.shape() == Shape::Boolean => field.values().0.len() == 1,
-        Some((low, high)) => low == high && low > 0.0 && low <= LARGEST,
-        None => false,
-    }
+/// Returns whether a field has another value in each item.
+fn is_another_in_each(field: &Field, data: &Data) -> bool {
+    let (values, has_more) = field.values();
+    has_more || values.len() as u64 == data.items()
+}
+
+/// Returns the field that most likely decides success, of those that at least half of the items have.
+fn decisive<'d>(measures: &[Measure<'d>], items: u64) -> Option<&'d Field> {
+    let likely = |it: &&Measure<'_>| it.direction == Direction::Higher && 2 * it.field.present() >= items;
+    let rank = |field: &Field| {
+        let by_values = || place("verdict", SUCCESS).filter(|_| is_verdict(field));
+        place(&column(field), SUCCESS).or_else(by_values)
+    };
+    let ranked = measures.iter().filter(likely).filter_map(|it| Some((rank(it.field)?, it.field)));
+    ranked.min_by_key(|(rank, _)| *rank).map(|it| it.1)
 }
 
 fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Error> {
@@ -450,9 +591,17 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, E
         let (values, has_more) = field.values();
         has(OFTEN_RUNS, &name) && items > 1 && (has_more || values.len() as u64 == items)
     };
-    let of_subjects = fits.iter().copied().filter(|field| !is_of_run(field));
-    if let Some(field) = likeliest(of_subjects, SUBJECTS) {
-        return Ok(Some(field));
+    let of_subjects = || fits.iter().copied().filter(|field| !is_of_run(field));
+    if let Some(field) = likeliest(of_subjects(), SUBJECTS) {
+        // As tables by school subject have it: each model once in each subject.
+        let count = |field: &Field| field.values().0.len() as u64;
+        let is_crossed = |other: &&Field| {
+            let counts = [count(field), count(other)];
+            counts.iter().all(|count| *count > 1) && counts[0] * counts[1] == items
+        };
+        let others = of_subjects().filter(|other| !is_same(other, field)).filter(is_crossed);
+        let is_subject = column(field) == "subject" && likeliest(of_subjects(), TASKS).is_none();
+        return Ok(likeliest(others, SUBJECTS).filter(|_| is_subject).or(Some(field)));
     }
     let is_short = |field: &Field| field.values().0.iter().all(|value| value.chars().count() <= NAME);
     let is_plain = |field: &&&'d Field| {
@@ -477,10 +626,10 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, E
 
 /// Chooses the field that names what was attempted.
 fn task<'d>(fields: &[&'d Field], subject: Option<&Field>) -> Option<&'d Field> {
-    let is_other = |field: &Field| !subject.is_some_and(|subject| std::ptr::eq(subject, field));
+    let is_other = |field: &Field| !subject.is_some_and(|subject| is_same(subject, field));
     let fits =
-        fields.iter().copied().filter(|field| field.are_names() && field.given() > 0 && is_other(field));
-    likeliest(fits, TASKS)
+        || fields.iter().copied().filter(|field| field.are_names() && field.given() > 0 && is_other(field));
+    likeliest(fits(), TASKS).or_else(|| fits().find(|field| column(field) == "subject"))
 }
 
 /// Returns the field whose name comes first in a list of likely ones.

@@ -11,6 +11,12 @@ const MISSING: [&str; 9] = ["na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "
 const TRUE: [&str; 6] = ["true", "yes", "t", "y", "1", "1.0"];
 const FALSE: [&str; 6] = ["false", "no", "f", "n", "0", "0.0"];
 
+/// The words of verdicts, in small letters: they say by themselves which of the two is better.
+const PASSED: &str =
+    "pass passed passing correct right success succeeded successful solved resolved accepted c";
+const FAILED: &str =
+    "fail failed failing failure incorrect wrong unsuccessful unsolved unresolved rejected i";
+
 /// Returns whether a text says that there is no number, no truth value and no time. It may be a text by itself.
 pub fn is_missing(text: &str) -> bool {
     let text = text.trim();
@@ -26,10 +32,17 @@ pub fn number(text: &str) -> Option<f64> {
     (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
 }
 
-/// Reads true or false.
+/// Reads true or false, also as the word of a verdict.
 pub fn flag(text: &str) -> Option<bool> {
     let is_one_of = |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
-    if is_one_of(&TRUE) { Some(true) } else { is_one_of(&FALSE).then_some(false) }
+    let plain = if is_one_of(&TRUE) { Some(true) } else { is_one_of(&FALSE).then_some(false) };
+    plain.or_else(|| verdict(text))
+}
+
+/// Reads the word of a verdict, such as `pass` and `incorrect`.
+pub fn verdict(text: &str) -> Option<bool> {
+    let is_one_of = |words: &str| words.split(' ').any(|word| text.trim().eq_ignore_ascii_case(word));
+    if is_one_of(PASSED) { Some(true) } else { is_one_of(FAILED).then_some(false) }
 }
 
 /// Returns what to do about a value of a fact that is not of the declared type; none if it is, or if there is no better
@@ -44,6 +57,8 @@ pub fn hint(value: Value<'_>, fact_type: FactType) -> Option<&'static str> {
             Some("name the number in it: path = \"$.field.member\" in [facts]")
         }
         (FactType::Boolean, Value::Text(text)) if is_missing(text) => Some(NULL),
+        // JSON has no type for a verdict, so its words are read there too.
+        (FactType::Boolean, Value::Text(text)) if verdict(text).is_some() => None,
         (FactType::Boolean, Value::Text(text)) if !matches!(text, "true" | "false") => {
             Some(if flag(text).is_some() {
                 "write it as `true` or `false`, without quotes"

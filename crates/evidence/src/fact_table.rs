@@ -335,6 +335,9 @@ fn read_fact<'a>(node: Node<'a>, fact_type: FactType, check: &mut Check<'_>) -> 
             Fact::Missing
         }
         (FactType::Number, ..) => check.number(node, ANY).map_or(Fact::Missing, Fact::Number),
+        (FactType::Boolean, Value::Text(text), _) if cells::verdict(text).is_some() => {
+            Fact::Flag(cells::verdict(text) == Some(true))
+        }
         (FactType::Boolean, ..) => check.flag(node).map_or(Fact::Missing, Fact::Flag),
         (FactType::Text, ..) => check.text(node).map_or(Fact::Missing, Fact::Text),
     }

@@ -37,8 +37,8 @@ fn a_table_becomes_a_scorecard_with_reasons_and_a_project() {
     for part in [
         "# seconds: 9.3 to 86.9 in 240 of 240 items; less is better; 95th percentile 77 taken as the worst",
         "solved = { unit = \"1\", min = 0, max = 1, from = \"harness\" }",
-        "weight  = 0.7",
-        "formula = \"solved * clamp(1 - seconds / worst_seconds, 0, 1)\"",
+        "weight  = 1\nformula = \"solved\"\nmissing = \"withhold\"",
+        "weight  = 0              # it stands beside the score and moves nothing\nformula = \"clamp(1 - seconds / worst_seconds, 0, 1)\"",
     ] {
         assert!(card.contains(part), "{part}: {card}");
     }

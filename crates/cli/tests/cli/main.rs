@@ -11,6 +11,7 @@ mod crash;
 mod docs;
 mod documents;
 mod doors;
+mod drafts;
 mod every_format;
 mod formats;
 mod gates;

@@ -231,6 +231,7 @@ impl Field {
             Value::String(text) if is_row => self.cell(text),
             Value::String(text) => {
                 self.counts.texts += 1;
+                self.counts.flags += u64::from(cells::verdict(text).is_some());
                 self.named(text);
                 self.keep(text);
             }
@@ -298,7 +299,8 @@ impl Field {
         cells + texts + plain + others
     }
 
-    fn is_object(&self) -> bool {
+    /// Returns whether it only leads to others.
+    pub fn is_object(&self) -> bool {
         self.counts.objects > 0 && self.given() == 0
     }
 
@@ -330,7 +332,7 @@ impl Field {
             Shape::Empty
         } else if texts == 0 && numbers == given {
             Shape::Number
-        } else if texts == 0 && flags == given {
+        } else if flags == given {
             Shape::Boolean
         } else if texts + cells == self.given() {
             Shape::Text

@@ -87,7 +87,12 @@ impl<R: BufRead> RowSource<R> {
         }
         if self.header.is_none() {
             skip_byte_order_mark(&mut self.rows.get_mut().input)?;
-            let Some(line) = self.read_record()? else { return Err(SourceError::empty("the file is empty")) };
+            let mut line = self.read_record()?;
+            // The line in which Excel writes what separates the columns.
+            if line.is_some() && matches!(self.record.get(0), Some(cell) if cell.eq_ignore_ascii_case(SEP)) {
+                line = self.read_record()?;
+            }
+            let line = line.ok_or_else(|| SourceError::empty("the file is empty"))?;
             self.header = Some(self.read_header(line)?);
         }
         let Some(line) = self.read_record()? else {
@@ -135,6 +140,14 @@ impl<R: BufRead> RowSource<R> {
             };
             let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
                 return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
+            };
+            // As data frames write the numbers or names of their rows.
+            let is_index = name.is_empty() && at == 0 && self.record.len() > 1;
+            let has_index = || cells(&self.record).any(|cell| cell.trim_ascii() == b"index");
+            let name = match name {
+                _ if !is_index => name,
+                _ if has_index() => "Unnamed: 0",
+                _ => "index",
             };
             if name.is_empty() {
                 return refuse(format!("no name for column {}", at + 1), "name it in the first row");
@@ -200,11 +213,32 @@ fn read_head(input: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns what separates the columns of a header: a comma, unless its names are known with another mark alone.
+/// The beginning of a first line that says what separates the columns: `sep=;`.
+const SEP: &[u8] = b"sep=";
+
+/// Returns what separates the columns of a header: what it says, else the first mark with which one of its names is known, else
+/// the one that separates most.
 fn separator(head: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
-    let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if let Some((start, [mark, ..])) = head.trim_ascii_start().split_at_checked(SEP.len())
+        && start.eq_ignore_ascii_case(SEP)
+        && super::SEPARATORS.contains(mark)
+    {
+        return *mark;
+    }
+    let head = String::from_utf8_lossy(head);
     let known = |mark: &u8| head.split(char::from(*mark)).any(|name| is_known(name.trim().trim_matches('"')));
-    super::SEPARATORS.into_iter().find(known).unwrap_or(b',')
+    let count = |mark: &u8| {
+        let mut is_quoted = false;
+        let marks = head.bytes().filter(|byte| {
+            is_quoted ^= *byte == b'"';
+            byte == mark && !is_quoted
+        });
+        marks.count()
+    };
+    // Of several that separate as many, the first.
+    let most = || super::SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(b',');
+    super::SEPARATORS.into_iter().find(known).unwrap_or_else(most)
 }
 
 fn is_known(name: &str, wanted: &Columns) -> bool {
