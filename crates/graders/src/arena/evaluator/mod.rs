@@ -178,6 +178,8 @@ pub enum Outcome {
     Missing,
     /// The submission has something there that cannot be compared: 0. Found and expected.
     Unfit(String),
+    /// A comparison would be beyond this limit: 0.
+    Limit(String),
     /// The part waits for something that scores, and nothing did: 0.
     NothingScored,
     /// Run against cases or a suite.
@@ -216,7 +218,9 @@ impl Evaluation {
         self.dimensions
             .iter()
             .flat_map(|grade| grade.parts.iter().map(move |part| (grade.dimension.as_str(), part)))
-            .filter(|(_, part)| matches!(part.outcome, Outcome::Missing | Outcome::Unfit(_)))
+            .filter(|(_, part)| {
+                matches!(part.outcome, Outcome::Missing | Outcome::Unfit(_) | Outcome::Limit(_))
+            })
             .filter_map(|(dimension, part)| Some((dimension, part.field.as_deref()?)))
             .collect()
     }
