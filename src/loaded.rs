@@ -132,7 +132,7 @@ impl<'r> Loading<'r> {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.problems.add(error.to_string());
+                self.problems.add_as(error.code(), error.to_string());
                 return Ok(());
             }
         };
@@ -176,7 +176,7 @@ impl<'r> Loading<'r> {
             }
         };
         if let Err(error) = added {
-            self.problems.add(door.words(error));
+            self.problems.add_as(error.code(), door.words(error));
         }
         Ok(())
     }

@@ -10,15 +10,25 @@ const LISTED: usize = 20;
 pub struct Problems {
     first: Vec<String>,
     more: usize,
-    /// True if a record does not follow from its facts: scripts look for that.
-    is_tampering: bool,
+    /// The sort that scripts look for, if one of them is of it: a record that does not follow from its facts, else a
+    /// scorecard that is refused.
+    code: Option<Code>,
 }
 
 impl Problems {
     /// Adds a rejected record and its location.
-    pub(crate) fn add_error(&mut self, place: &str, error: &Error) {
-        self.is_tampering |= matches!(error.code(), Code::RecordUnsound | Code::OtherScorecard);
-        self.add(format!("{place}: {error}"));
+    pub fn add_error(&mut self, place: &str, error: &Error) {
+        self.add_as(error.code(), format!("{place}: {error}"));
+    }
+
+    /// Adds an error in the words for it.
+    pub(crate) fn add_as(&mut self, code: Code, words: String) {
+        match code {
+            Code::RecordUnsound | Code::OtherScorecard => self.code = Some(Code::RecordUnsound),
+            Code::ScorecardRefused => self.code = self.code.or(Some(code)),
+            _ => {}
+        }
+        self.add(words);
     }
 
     /// Adds a problem with an item, with its location.
@@ -42,7 +52,7 @@ impl Problems {
     /// If there is any problem: all of them, with `hint`.
     pub fn end(self, hint: &str) -> Result<(), Error> {
         let count = self.first.len() + self.more;
-        let code = if self.is_tampering { Code::RecordUnsound } else { Code::EvidenceRefused };
+        let code = self.code.unwrap_or(Code::EvidenceRefused);
         let mut problems = self.first.iter();
         let error = match count {
             0 => return Ok(()),

@@ -48,13 +48,15 @@ fn rag(given: &Given<'_>) -> Result<f64, String> {
 fn agent(given: &Given<'_>) -> Result<f64, String> {
     let criteria = given.member("goal_checklist")?;
     let checklist = Checklist::load(criteria.value(), OPTIONS.unknown_criterion);
-    Ok(checklist.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?).value)
+    let grade = checklist.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?);
+    Ok(grade.map_err(|problems| all(&problems))?.value)
 }
 
 fn data_transform(given: &Given<'_>) -> Result<f64, String> {
     let expected = given.member("expected_output")?;
     let transform = Transform::new(expected.value(), None, OPTIONS.partial_credit);
-    Ok(transform.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?).value)
+    let grade = transform.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?);
+    Ok(grade.map_err(|problems| all(&problems))?.value)
 }
 
 fn code_graded(given: &Given<'_>) -> Result<f64, String> {

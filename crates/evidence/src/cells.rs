@@ -25,11 +25,15 @@ pub fn is_missing(text: &str) -> bool {
 
 /// Reads a finite decimal number, but no whole number that a double cannot hold exactly.
 pub fn number(text: &str) -> Option<f64> {
+    decimal(text).filter(|number| number.abs() < EXACT || text.contains(['.', 'e', 'E']))
+}
+
+/// Reads a finite decimal number.
+pub fn decimal(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_decimal =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
-    let number = text.parse::<f64>().ok().filter(|number| is_decimal && number.is_finite())?;
-    (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
+    text.parse().ok().filter(|number: &f64| is_decimal && number.is_finite())
 }
 
 /// Reads true or false, also as the word of a verdict.

@@ -280,6 +280,7 @@ impl Reader {
                 }
                 Kind::Facts => {
                     if let Some(source) = self.table.source(root) {
+                        check.refuse_inexact(source);
                         work.seen.insert(fact_table::SOURCE.to_owned(), value::of_node(source));
                     }
                     self.table.read(root, &mut check, &mut facts)

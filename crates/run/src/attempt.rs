@@ -51,6 +51,46 @@ karat_core::words! {
     }
 }
 
+/// The deepest nesting of an output. An item of evidence, in which it stands, has a limit too.
+const DEPTH_MAX: usize = 32;
+
+/// Checks an output against the form that the final output of a run must have.
+///
+/// # Errors
+/// If it has another form, or is nested too deep.
+pub fn check_output(output: &Value) -> Result<(), String> {
+    let is_text = |value: Option<&Value>| value.is_none_or(|it| it.is_string() || it.is_null());
+    let is_object = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
+    let artifacts = output.get("artifacts");
+    let inside = |name| artifacts.and_then(|artifacts| artifacts.get(name));
+    let wrong = if !output.is_object() {
+        "its output is not an object such as {\"text\": …}"
+    } else if !is_text(output.get("text")) {
+        "`text` of its output is not a text"
+    } else if !is_object(artifacts) {
+        "`artifacts` of its output is not an object"
+    } else if !is_text(inside("code")) {
+        "`artifacts.code` of its output is not a text"
+    } else if !is_object(inside("metadata")) {
+        "`artifacts.metadata` of its output is not an object"
+    } else if is_deeper_than(output, DEPTH_MAX) {
+        return Err(format!("its output is nested deeper than {DEPTH_MAX}"));
+    } else {
+        return Ok(());
+    };
+    Err(wrong.to_owned())
+}
+
+// The depth of the recursion is the limit.
+fn is_deeper_than(value: &Value, depth: usize) -> bool {
+    let Some(inside) = depth.checked_sub(1) else { return value.is_array() || value.is_object() };
+    match value {
+        Value::Array(elements) => elements.iter().any(|element| is_deeper_than(element, inside)),
+        Value::Object(members) => members.values().any(|member| is_deeper_than(member, inside)),
+        _ => false,
+    }
+}
+
 /// An attempt that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {

@@ -26,7 +26,7 @@ pub mod protocol;
 mod recording;
 mod replay;
 
-pub use attempt::{Attempt, EXACT, NANO, Outcome, Request};
+pub use attempt::{Attempt, EXACT, NANO, Outcome, Request, check_output};
 pub use engine::{Event, Halt, Source};
 pub use fault::{Fault, quoted, shown};
 pub use job::{Job, Notes, Refusal, STEPS_MAX};

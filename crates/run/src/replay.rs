@@ -6,7 +6,7 @@ use karat_core::facts::Digest;
 use karat_graders::workflow::{Account, Log, Step, account};
 use serde_json::Value;
 
-use crate::attempt::{Attempt, Request};
+use crate::attempt::{Attempt, Outcome, Request};
 use crate::engine::{self, Course, Event, Halt, Source};
 use crate::evidence::evidence;
 use crate::fault::{Fault, quoted};
@@ -46,14 +46,19 @@ struct Recorded<'a> {
 }
 
 impl Source for Recorded<'_> {
-    fn attempt(&self, _: &Step, request: Request) -> Result<Attempt, Halt> {
-        let same_place =
-            |attempt: &&Attempt| attempt.step == request.step && attempt.number == request.attempt;
-        if let Some(attempt) = self.recording.find(request.key).filter(same_place) {
-            return Ok(attempt.clone());
-        }
-        let other = self.recording.attempts().iter().find(same_place);
+    fn attempt(&self, step: &Step, request: Request) -> Result<Attempt, Halt> {
+        let at_place =
+            |number: u64| move |attempt: &&Attempt| attempt.step == step.id && attempt.number == number;
+        let find = |number| self.recording.attempts().iter().find(at_place(number));
         let place = format!("step {}, attempt {}", quoted(&request.step), request.attempt);
+        if let Some(attempt) = self.recording.find(request.key).filter(at_place(request.attempt)) {
+            let before = request.attempt.checked_sub(1).and_then(find);
+            return match impossible(attempt, before, step) {
+                Some(why) => Err(Halt::Fault(format!("{place} {why}"))),
+                None => Ok(attempt.clone()),
+            };
+        }
+        let other = find(request.attempt);
         match other {
             Some(_) => Err(Halt::Fault(format!(
                 "{place} is not in the recording, which has it with another subnet, action or parameters"
@@ -63,6 +68,16 @@ impl Source for Recorded<'_> {
             None => Err(Halt::Fault(format!("{place} is not in the recording"))),
         }
     }
+}
+
+/// Returns why no live run can have made an attempt, if so: after the one before it, at a step of the plan.
+fn impossible(attempt: &Attempt, before: Option<&Attempt>, step: &Step) -> Option<&'static str> {
+    if before.is_some_and(|before| attempt.start_microseconds < before.end_microseconds()) {
+        return Some("begins before the attempt before it has ended");
+    }
+    // A timeout within its limit is refused with the log.
+    let is_without_limit = attempt.outcome == Outcome::Timeout && step.timeout_seconds.is_none();
+    is_without_limit.then_some("is stopped for its time, and the plan sets no limit for the step")
 }
 
 impl Job {

@@ -10,9 +10,11 @@ use axum::body::{Bytes, HttpBody};
 use axum::http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use karat_evidence::json::parse::Limits;
+use karat_evidence::json::value;
+use karat_evidence::{Problem as Wrong, Problems};
 use karat_store::Error;
-use serde::Deserializer;
-use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
 use crate::basics::*;
@@ -258,71 +260,21 @@ impl Incoming {
     }
 }
 
-/// Reads JSON; an error names the JSON path.
+/// Reads JSON, in which no object has a member twice and every whole number is one that a double holds; an error names the
+/// JSON path.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let Once = parsed(bytes)?;
-    parsed(bytes)
-}
-
-fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let limits = Limits { max_depth: Limits::DEEPEST, max_bytes: usize::MAX };
+    let wrong = |problems: Problems| {
+        let words = |it: &Wrong| (it.path.clone(), format!("found {}, expected {}", it.found, it.expected));
+        let (path, words) = problems.iter().next().map(words).unwrap_or_default();
+        Problem::new(Code::BadRequest, words).at(path)
+    };
+    value::read(bytes, &limits).map_err(wrong)?;
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(bytes)).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { String::from("$") } else { format!("$.{path}") };
         Problem::new(Code::BadRequest, error.into_inner().to_string()).at(field)
-    })?;
-    reader.end().map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("$"))?;
-    Ok(read)
-}
-
-/// JSON in which no object has a member twice; its values are not kept.
-struct Once;
-
-macro_rules! plain {
-    ($($visit:ident $type:ty),+) => {
-        $(fn $visit<E>(self, _: $type) -> Result<Self, E> {
-            Ok(self)
-        })+
-    };
-}
-
-impl<'de> Deserialize<'de> for Once {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for Once {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    plain! { visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self, A::Error> {
-        while let Some(Self) = elements.next_element()? {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        let mut known = BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
-            let Self = members.next_value()?;
-            if let Some(twice) = known.replace(name) {
-                let twice = twice.escape_debug();
-                return Err(A::Error::custom(format!(
-                    "the member `{twice}` is given twice, expected it once"
-                )));
-            }
-        }
-        Ok(self)
-    }
+    })
 }
 
 /// Returns why a body ended before its end.

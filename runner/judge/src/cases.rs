@@ -99,7 +99,10 @@ fn returned(ended: &Ended, host: &Host) -> Outcome {
         Answer::Result(json) if json.len() > host.output_max - host.stdout.len() => {
             Err(Stop::Output.to_string())
         }
-        Answer::Result(json) => Parsed::read(json).map_err(|_| "no JSON".to_owned()),
+        Answer::Result(json) => Parsed::read(json).map_err(|error| {
+            let is_deep = error.to_string().starts_with("recursion limit");
+            if is_deep { "limit:depth" } else { "no JSON" }.to_owned()
+        }),
         Answer::Raised(given) => Err(raised(given, host)),
         Answer::Fault(..) => Err("no answer".to_owned()),
     }
@@ -139,7 +142,12 @@ pub fn report(case: &Case, comparison: &Comparison, done: Done) -> CaseReport {
         Ok(answer) => {
             let value = comparison.value(&answer);
             let is_empty = matches!((&case.run, answer.value.as_str()), (Run::Program { .. }, Some("")));
-            let reason = if is_empty { "no output" } else { "different" };
+            let reason = match value {
+                None => "limit:comparison",
+                Some(_) if is_empty => "no output",
+                Some(_) => "different",
+            };
+            let value = value.unwrap_or_default();
             (value, (value < 1.0).then(|| reason.to_owned()))
         }
         Err(reason) => (0.0, Some(reason)),

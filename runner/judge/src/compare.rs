@@ -1,5 +1,6 @@
 //! Comparison of what came out with what is expected: the primitives of the evaluators, and `tokens` for texts.
 
+use karat_graders::arena::CELLS_MAX;
 use karat_graders::execution::{Compare, Run};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ impl Comparison {
             }
         }
         // An expected value that cannot be compared shows with any answer.
-        match compare.value(&Value::Null, expected) {
+        match compare.value(&Value::Null, expected, CELLS_MAX) {
             Ok(_) => Ok(Self { compare, expected: Parsed::of(expected.clone()) }),
             Err(problems) => Err(problems
                 .iter()
@@ -45,17 +46,18 @@ impl Comparison {
         }
     }
 
-    /// Returns the value of an answer, 0 to 1. What cannot be compared is worth 0.
-    pub fn value(&self, answer: &Parsed) -> f64 {
+    /// Returns the value of an answer, 0 to 1. What cannot be compared is worth 0; none if texts are beyond [`CELLS_MAX`].
+    pub fn value(&self, answer: &Parsed) -> Option<f64> {
         let counts_digits =
             matches!(self.compare.primitive.as_str(), "exact_match" | "exact_match_ratio" | "set_overlap");
         let is_large = answer.exact.is_some() || self.expected.exact.is_some();
         let value = if counts_digits && is_large {
-            self.compare.value(&answer.exact_form(), &self.expected.exact_form())
+            self.compare.value(&answer.exact_form(), &self.expected.exact_form(), CELLS_MAX)
         } else {
-            self.compare.value(&answer.value, &self.expected.value)
+            self.compare.value(&answer.value, &self.expected.value, CELLS_MAX)
         };
-        value.unwrap_or_default()
+        // What is wrong with a comparison was found before.
+        value.unwrap_or(Some(0.0))
     }
 }
 

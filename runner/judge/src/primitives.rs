@@ -13,6 +13,9 @@ use crate::host::Answered;
 /// Fuel of a call, beside what its arguments cost.
 const CALL: u64 = 1_000;
 
+/// Most pairs of code units of two texts: those of the fuel that a script has as a rule. All of them are paid for.
+const CELLS_MAX: usize = 64 * 2_000_000_000;
+
 /// Call of a primitive.
 #[derive(Debug, Deserialize)]
 struct Call {
@@ -61,7 +64,9 @@ fn value(call: &Call) -> Result<f64, Problems> {
         ("api_call_efficiency", &[calls, optimal, max]) => api_call_efficiency(calls, optimal, max).map(of),
         (name, _) => {
             let compare = Compare { primitive: name.to_owned(), options: call.options.clone() };
-            compare.value(&call.submitted, &call.expected)
+            let expected = || format!("texts whose lengths have a product of at most {CELLS_MAX}");
+            let value = compare.value(&call.submitted, &call.expected, CELLS_MAX)?;
+            value.ok_or_else(|| Problems::one("$", "longer texts", &expected(), ""))
         }
     }
 }

@@ -13,7 +13,7 @@ use wasmtime::{AsContextMut, Engine, Error, Result, StoreContextMut};
 
 use crate::host::{Host, Stop, asked, burn};
 
-/// Most bytes that one call of a stream or of the source of random bytes moves.
+/// Most bytes that one read of a stream or of the source of random bytes moves.
 const CHUNK: u64 = 64 * 1024;
 
 /// The standard streams: the numbers that programs know them by.
@@ -203,10 +203,12 @@ fn define_stream(instance: &mut LinkerInstance<'_, Host>, name: &str) -> Result<
                 Ok((if end { Err(StreamError::Closed) } else { Ok(bytes) },))
             })
         }
-        "[method]output-stream.check-write" => instance
-            .func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
-                Ok((Ok::<u64, StreamError>(CHUNK),))
-            }),
+        "[method]output-stream.check-write" => {
+            instance.func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+                // All at once: Python does not buffer here, and forgets what a write leaves over.
+                Ok((Ok::<u64, StreamError>(u32::MAX.into()),))
+            })
+        }
         "[method]output-stream.write" | "[method]output-stream.blocking-write-and-flush" => instance
             .func_wrap(name, |mut store: Context<'_>, (stream, bytes): (Resource<OutputStream>, Vec<u8>)| {
                 // Standard error is not part of the answer: it goes nowhere.

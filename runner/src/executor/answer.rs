@@ -1,13 +1,11 @@
 //! The answer of an executor: a JSON object with `output`, or with `error`, and perhaps `cost`.
 
-use karat_evidence::canonical_json;
-use karat_run::{EXACT, NANO, Outcome, quoted, shown};
+use karat_evidence::json::parse::Limits;
+use karat_evidence::json::value;
+use karat_run::{EXACT, NANO, Outcome, check_output, quoted, shown};
 use serde_json::{Map, Value};
 
 use super::Executor;
-
-/// The deepest nesting of an output. An item of evidence, in which it stands, has a limit too.
-const DEPTH_MAX: usize = 32;
 
 /// The end of a call, without its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,17 +19,23 @@ pub(crate) struct Answer {
 impl Executor {
     /// Reads the text of an answer. One that does not fit is a failed attempt, with the reason.
     pub(crate) fn answer(&self, text: &[u8]) -> Answer {
-        let members = match serde_json::from_slice(text) {
-            Ok(Value::Object(members)) => members,
-            Ok(_) => return self.failed("its answer is not a JSON object".to_owned()),
-            Err(_) if text.trim_ascii().is_empty() => return self.failed("it gave no answer".to_owned()),
-            Err(error) => return self.failed(format!("its answer is not JSON: {error}")),
+        if text.trim_ascii().is_empty() {
+            return self.failed("it gave no answer".to_owned());
+        }
+        // What is wrong with a text is said with words of it.
+        let (whole, wrong) = match json(text) {
+            Ok(whole) => (whole, None),
+            Err(problem) => (String::from_utf8_lossy(text).into(), Some(problem)),
         };
-        let whole = Value::Object(members);
         if let Some(secret) = self.secrets.iter().find(|secret| secret.is_in(&whole)) {
             return self.failed(format!("its answer contains the secret `{}`", secret.name));
         }
-        let Value::Object(mut members) = whole else { return self.failed(String::new()) };
+        if let Some(problem) = wrong {
+            return self.failed(format!("its answer: {problem}"));
+        }
+        let Value::Object(mut members) = whole else {
+            return self.failed("its answer is not a JSON object".to_owned());
+        };
         let cost = match members.remove("cost") {
             None | Some(Value::Null) => Ok(self.cost_nano_tao),
             Some(cost) => nano_tao(&cost).ok_or("`cost` in its answer is not an amount of TAO"),
@@ -66,48 +70,16 @@ fn read(mut members: Map<String, Value>) -> Result<Value, String> {
         Some(Value::String(text)) => return Err(shown(&text, 200)),
         Some(_) => return Err("`error` in its answer is not a text".to_owned()),
     }
-    checked(output.filter(|output| !output.is_null()).ok_or("its answer has no `output`")?)
+    let output = output.filter(|output| !output.is_null()).ok_or("its answer has no `output`")?;
+    check_output(&output)?;
+    Ok(output)
 }
 
-/// Checks an output, and returns it as a recording gives it back.
-pub(super) fn checked(output: Value) -> Result<Value, String> {
-    check_form(&output)?;
-    if is_deeper_than(&output, DEPTH_MAX) {
-        return Err(format!("its output is nested deeper than {DEPTH_MAX}"));
-    }
-    // `1.0` becomes `1`.
-    serde_json::from_str(&canonical_json(&output)).map_err(|_| "its output is not JSON".to_owned())
-}
-
-/// Checks an output against the form that the final output of a run must have.
-fn check_form(output: &Value) -> Result<(), &'static str> {
-    let is_text = |value: Option<&Value>| value.is_none_or(|it| it.is_string() || it.is_null());
-    let is_object = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
-    let artifacts = output.get("artifacts");
-    let inside = |name| artifacts.and_then(|artifacts| artifacts.get(name));
-    if !output.is_object() {
-        Err("its output is not an object such as {\"text\": …}")
-    } else if !is_text(output.get("text")) {
-        Err("`text` of its output is not a text")
-    } else if !is_object(artifacts) {
-        Err("`artifacts` of its output is not an object")
-    } else if !is_text(inside("code")) {
-        Err("`artifacts.code` of its output is not a text")
-    } else if !is_object(inside("metadata")) {
-        Err("`artifacts.metadata` of its output is not an object")
-    } else {
-        Ok(())
-    }
-}
-
-// The depth of the recursion is the limit.
-fn is_deeper_than(value: &Value, depth: usize) -> bool {
-    let Some(inside) = depth.checked_sub(1) else { return value.is_array() || value.is_object() };
-    match value {
-        Value::Array(elements) => elements.iter().any(|element| is_deeper_than(element, inside)),
-        Value::Object(members) => members.values().any(|member| is_deeper_than(member, inside)),
-        _ => false,
-    }
+/// Reads JSON that an executor gave, or says what is wrong with it.
+pub(super) fn json(text: &[u8]) -> Result<Value, String> {
+    let limits = Limits { max_depth: Limits::DEEPEST, max_bytes: usize::MAX };
+    value::read(text, &limits)
+        .map_err(|problems| problems.iter().next().map_or_else(String::new, ToString::to_string))
 }
 
 #[cfg(test)]
@@ -133,9 +105,9 @@ mod tests {
 
     #[test]
     fn an_answer_has_an_output_and_perhaps_a_cost() {
-        let found = answer(r#"{"output": {"text": "a", "n": 1.0}, "cost": 0.0012}"#);
+        let found = answer(r#"{"output": {"text": "a", "n": [1.0, 1e16]}, "cost": 0.0012}"#);
         assert_eq!((found.outcome, found.cost_nano_tao), (Outcome::Success, 1_200_000));
-        assert_eq!(found.output.unwrap().to_string(), r#"{"n":1,"text":"a"}"#);
+        assert_eq!(found.output.unwrap().to_string(), r#"{"n":[1,10000000000000000],"text":"a"}"#);
         assert_eq!(answer(r#"{"output": {}}"#).cost_nano_tao, 5);
     }
 
@@ -145,8 +117,21 @@ mod tests {
         for (text, reason, cost) in [
             ("", "it gave no answer", 5),
             ("[]", "its answer is not a JSON object", 5),
-            ("{", "its answer is not JSON: EOF while parsing an object at line 1 column 1", 5),
-            ("\u{1}", "its answer is not JSON: expected value at line 1 column 1", 5),
+            (
+                "{",
+                "its answer: $: found the end of the text, expected the rest of the JSON; the item is cut off: supply all of it (line 1, column 1)",
+                5,
+            ),
+            (
+                r#"{"cost": 0, "cost": 1, "output": {}}"#,
+                "its answer: $.cost: found the key a second time, expected each key once; keep the one that is meant (line 1, column 21)",
+                5,
+            ),
+            (
+                r#"{"output": {"a": [9007199254740993]}}"#,
+                "its answer: $.output.a[0]: found `9007199254740993`, expected a whole number that a double holds: any below 2^53; write it as a text (line 1, column 19)",
+                5,
+            ),
             ("{}", "its answer has no `output`", 5),
             (r#"{"output": null, "cost": 1}"#, "its answer has no `output`", 1_000_000_000),
             (r#"{"output": "a"}"#, "its output is not an object such as {\"text\": …}", 5),
@@ -168,6 +153,7 @@ mod tests {
                 5,
             ),
             (r#"{"output": {"a": [{"hunter2-hunter2": 1}]}}"#, "its answer contains the secret `KEY`", 5),
+            (r#"{"output": hunter2-hunter2}"#, "its answer contains the secret `KEY`", 5),
             (r#"{"error": "bad key hunter2\u002dhunter2"}"#, "its answer contains the secret `KEY`", 5),
             (deep.as_str(), "its output is nested deeper than 32", 5),
         ] {

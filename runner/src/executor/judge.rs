@@ -12,9 +12,10 @@ use std::time::Instant;
 
 use karat_core::facts::Digest;
 use karat_graders::execution::{self, Job, Judge, Limits, Task, TaskReport, Unjudged};
-use karat_run::{Outcome, Request};
+use karat_run::{Outcome, Request, check_output};
 use serde_json::{Map, Value};
 
+use super::answer::json;
 use super::{Answer, Call, Executor, Reply};
 use crate::stop::GLANCE;
 
@@ -169,23 +170,19 @@ impl Sandboxed {
 
     /// Returns the answer with a result as its output: an object as it is, a text as the text of an output.
     fn output(&self, executor: &Executor, result: Value) -> Answer {
-        let result = match result {
+        let is_object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).is_ok();
+        let text = match result {
             // A program writes JSON, or a text.
-            Value::String(text) if self.function.is_none() => match serde_json::from_str(&text) {
-                Ok(Value::Object(members)) => Value::Object(members),
-                _ => Value::String(text),
-            },
-            result => result,
+            Value::String(text) if self.function.is_none() && is_object(&text) => text,
+            result => result.to_string(),
         };
-        let output = match result {
-            Value::String(text) => Value::Object(Map::from_iter([("text".to_owned(), text.into())])),
-            result @ Value::Object(_) => result,
-            _ => {
-                return executor
-                    .failed("its result is neither an output such as {\"text\": …} nor a text".to_owned());
-            }
+        let output = match json(text.as_bytes()) {
+            Ok(Value::String(text)) => Ok(Value::Object(Map::from_iter([("text".to_owned(), text.into())]))),
+            Ok(result @ Value::Object(_)) => check_output(&result).map(|()| result),
+            Ok(_) => Err("its result is neither an output such as {\"text\": …} nor a text".to_owned()),
+            Err(problem) => Err(format!("its output: {problem}")),
         };
-        match super::answer::checked(output) {
+        match output {
             Ok(output) => Answer {
                 outcome: Outcome::Success,
                 output: Some(output),

@@ -15,7 +15,7 @@ use clap::Parser as _;
 use karat::card::CompiledCard;
 use karat::document;
 use karat::engine::{Engine, Options, Scored};
-use karat::error::{Code, Error};
+use karat::error::Error;
 use karat_core::explain::nearest_change;
 use karat_graders::execution::Judge;
 use karat_process::{Judges, Options as JudgeOptions};
@@ -93,7 +93,7 @@ fn one(
         record.push(b'\n');
         Ok((record, document, no_verdict(&execution)))
     });
-    let (record, document, no_verdict) = judged.map_err(refused)?;
+    let (record, document, no_verdict) = judged?;
     match chosen {
         Chosen::Json => {
             let mut out = lines();
@@ -120,14 +120,4 @@ fn execution(scored: &Scored<'_>) -> Value {
 /// Returns the reason for which nothing was executed, if a judge should have.
 fn no_verdict(execution: &Value) -> Option<String> {
     execution.get("no_verdict").and_then(Value::as_str).map(str::to_owned)
-}
-
-/// Returns the failure of a match that is refused. Where no file was given, its paths mean parts of the answer.
-fn refused(error: Error) -> Failure {
-    match error.code() {
-        Code::ScorecardRefused => {
-            Failure::from(error).help("`karat card check` says what is wrong with the challenge")
-        }
-        _ => error.into(),
-    }
 }

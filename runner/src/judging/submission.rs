@@ -9,6 +9,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use karat::card::CompiledCard;
 use karat::text::{clean, list};
+use karat_evidence::json::parse::Limits;
+use karat_evidence::json::value;
 use karat_graders::arena::Evaluator;
 use serde_json::{Map, Value, json};
 
@@ -146,8 +148,8 @@ impl<'a> Submissions<'a> {
 
 fn json_of(path: &str, what: &str) -> Result<Value, Failure> {
     let text = read_text(path, what, Exit::CouldNotRun)?;
-    serde_json::from_str(&text).map_err(|error| {
-        Failure::new(format!("`{}` is not {what}: {error}", clean(path)))
+    value::read(text.as_bytes(), &Limits { max_bytes: usize::MAX, ..Limits::default() }).map_err(|problems| {
+        Failure::new(format!("`{}` is not {what}: {problems}", clean(path)))
             .help("JSON is read from files that end in `.json` and from standard input")
     })
 }

@@ -116,6 +116,11 @@ pub struct Summary {
 const ITEMS: u64 = 10;
 
 impl Summary {
+    /// Returns whether no item was counted.
+    pub fn is_empty(&self) -> bool {
+        self.items == 0
+    }
+
     /// Counts an item.
     pub fn see(&mut self, record: &Scoring<'_>) {
         self.items += 1;

@@ -6,6 +6,8 @@ use karat::document::Verified as Words;
 use karat::record::Record;
 use karat::text::count;
 use karat::verification::Check;
+use karat_evidence::json::parse::Limits;
+use karat_evidence::json::value;
 use karat_run::{Fault, Job, RECORDING_MARK, Recording};
 use karat_store::log::VerifyingKey;
 use serde_json::{Map, Value};
@@ -113,17 +115,19 @@ fn signature(recording: &Recording, key: Option<&VerifyingKey>) -> Check {
 
 fn replayed(recording: &Recording, evidence: &str) -> Check {
     let line = evidence.strip_suffix('\n').unwrap_or(evidence);
-    let Ok(Value::Object(item)) = serde_json::from_str(line) else {
-        let says = "the file is not one item of evidence";
-        return Check::new("evidence", CheckOutcome::Failed, says).because(ChangedPart::Evidence);
+    let failed_as =
+        |says: &str| Check::of_lines("evidence", CheckOutcome::Failed, says).because(ChangedPart::Evidence);
+    let item = match value::read(line.as_bytes(), &Limits::default()) {
+        Ok(Value::Object(item)) => item,
+        Ok(_) => return failed_as("the file is not one item of evidence"),
+        Err(problems) => return failed_as(&format!("the file is not one item of evidence\n{problems}")),
     };
     let job = match Job::of_evidence(&item) {
         Ok(job) => job,
         Err(refusal) => {
             let problems = refusal.plan.iter().chain(refusal.task.iter()).map(ToString::to_string);
             let all: Vec<String> = problems.chain(refusal.faults.iter().map(ToString::to_string)).collect();
-            return Check::of_lines("evidence", CheckOutcome::Failed, &all.join("\n"))
-                .because(ChangedPart::Evidence);
+            return failed_as(&all.join("\n"));
         }
     };
     match job.replay(recording) {

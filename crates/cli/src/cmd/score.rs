@@ -128,7 +128,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             };
             match written {
                 Ok(()) if total.refused == 0 || args.keep_going => ControlFlow::Continue(()),
-                Ok(()) => ControlFlow::Break(Failure::Shown(Exit::CouldNotRun)),
+                Ok(()) => ControlFlow::Break(Failure::Shown(total.exit())),
                 Err(failure) => ControlFlow::Break(failure),
             }
         },
@@ -145,6 +145,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let counts = (&total.summary, total.shown, total.refused);
     end.write(std::mem::take(&mut total.written), counts, &listing, width.unwrap_or(80), &mut out)?;
     out.flush()?;
+    let exit = total.exit();
     total.remarks.report("more such notes", cli.color)?;
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
     total.slow.report("more that took too long", cli.color)?;
@@ -152,10 +153,12 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         graders::save_cache(path, cache)?;
     }
     if total.refused > 0 {
-        return Err(Failure::new(match total.refused {
-            1 => String::from("1 item was refused; the others were scored"),
-            many => format!("{many} items were refused; the others were scored"),
-        }));
+        let others = if total.summary.is_empty() { "nothing was scored" } else { "the others were scored" };
+        let message = match total.refused {
+            1 => format!("1 item was refused; {others}"),
+            many => format!("{many} items were refused; {others}"),
+        };
+        return Err(Failure::with_exit(exit, message));
     }
     match args.fail_under {
         Some(least) => gate::tell(&total.limit.verdict(least, card.card().scale.max), cli.color),
@@ -252,6 +255,8 @@ struct Part {
     /// The refusals, each with its place in the text.
     errors: Vec<(usize, Error)>,
     refused: u64,
+    /// The status of the worst refusal: what is wrong with a scorecard is wrong with more than an item.
+    exit: Option<Exit>,
     limit: ItemFloor,
     /// Remarks of readers, for output without a line for them: records have none.
     remarks: Notes,
@@ -283,8 +288,12 @@ impl Part {
             out.write_all(text)?;
             if let Some(error) = error {
                 self.refused += 1;
+                let failure = Failure::from(error);
+                if self.exit() == Exit::CouldNotRun {
+                    self.exit = Some(failure.exit());
+                }
                 out.flush()?;
-                progress.aside(|| tell(error, color))?;
+                progress.aside(|| tell(failure, color))?;
             }
         }
         listing.add(&mut self.held, next.held);
@@ -296,6 +305,10 @@ impl Part {
         self.slow.add(next.slow);
         self.noticed.add(next.noticed);
         Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        self.exit.unwrap_or(Exit::CouldNotRun)
     }
 
     /// Writes the items that waited for the end.
@@ -369,8 +382,8 @@ fn card(args: &ScoreArgs, inputs: &Inputs, color: Color) -> Result<Arc<CompiledC
 
 const OVERRIDE: &str = "expected an object of weights by dimension: {\"accuracy\": 0.12, \"safety\": 0.08}";
 
-fn tell(error: Error, color: Color) -> Result<(), Failure> {
-    writeln!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {}", Failure::from(error))?;
+fn tell(failure: Failure, color: Color) -> Result<(), Failure> {
+    writeln!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {failure}")?;
     Ok(())
 }
 

@@ -1,5 +1,4 @@
 //! Drafts of `karat init` for data of many shapes: the score that an expert would publish, or a question.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use crate::common::Folder;
 use crate::project::alone;

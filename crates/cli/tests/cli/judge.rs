@@ -100,6 +100,59 @@ fn without_a_judge_there_is_no_score() {
     assert_eq!((&scored["score"], &scored["evidence"]["outcome"]), (&Value::Null, &json!("no-verdict")));
 }
 
+/// Pipelines tell a broken challenge from a bad answer by the status.
+#[test]
+fn an_error_keeps_its_kind_whatever_the_command() {
+    let doors: [&[&str]; 12] = [
+        &["score"],
+        &["score", "--keep-going"],
+        &["score", "--keep-going", "--jobs", "3"],
+        &["score", "--brief"],
+        &["score", "--fail-under", "1"],
+        &["score", "--format", "csv"],
+        &["explain"],
+        &["explain", "--as-of", "2026-02-01T00:00:00Z"],
+        &["leaderboard"],
+        &["leaderboard", "--fail-under", "1"],
+        &["leaderboard", "--json"],
+        &["standing"],
+    ];
+    type Way = (&'static str, fn(&Folder), i32, &'static str);
+    let ways: [Way; 4] = [
+        ("raises", |_| (), 13, "ValueError"),
+        ("fake 1.0", |folder| folder.write("cases.toml", "case = []"), 13, "digest"),
+        (
+            "fake 1.0",
+            |folder| fs::remove_file(folder.path().join("cases.toml")).unwrap(),
+            13,
+            "cannot be read",
+        ),
+        (
+            "fake 1.0",
+            |folder| folder.write("match.json", &played(folder).to_string().replace("60,", "1e400,")),
+            1,
+            "60",
+        ),
+    ];
+    for (engine, change, status, told) in ways {
+        let folder = folder(engine);
+        change(&folder);
+        // Many items as one.
+        let item = fs::read_to_string(folder.path().join("match.json")).unwrap();
+        folder.write("many.jsonl", &format!("{0}\n{0}\n", item.trim().replace('\n', " ")));
+        for (door, file) in doors.iter().flat_map(|door| [(door, "match.json"), (door, "many.jsonl")]) {
+            let run = karat(&folder, &[door, &["-c", "clamp.toml", file][..]].concat());
+            let said = format!("{door:?} {file}: {}{}", run.stdout, run.stderr);
+            assert!(
+                run.status == status && (status == 1 || run.stderr.contains(told)),
+                "{} {said}",
+                run.status
+            );
+            assert!(!said.contains("the others were scored"), "{said}");
+        }
+    }
+}
+
 #[test]
 fn a_judge_that_nothing_asks_for_is_refused() {
     let folder = folder("fake 1.0");

@@ -388,20 +388,40 @@ impl<'r> Check<'r> {
         self.notes.extend(notes.into_iter().take(room));
     }
 
-    /// Refuses a whole number that is written with more digits than a double holds, as it is another number than the
-    /// one written.
+    /// Refuses a whole number that is written with other digits than a double has, as it is another number than the one
+    /// written.
     fn exact(&mut self, node: Node<'_>, number: f64) -> Option<f64> {
         if number.abs() < EXACT {
             // Adding zero turns -0 into 0, so that no sign of zero reaches a formula.
             return Some(number + 0.0);
         }
         let literal = literal(node);
-        if literal.contains(['.', 'e', 'E']) {
+        if is_exact(literal, number) {
             return Some(number);
         }
-        let hint = "a double cannot hold it exactly: round it, as in `1e18`";
-        self.refuse_as(node, quoted(literal), "a whole number below 2^53", hint);
+        self.refuse_as(node, quoted(literal), HELD, "round it, as in `1e18`");
         None
+    }
+
+    /// Refuses each such number in a value of any form.
+    pub fn refuse_inexact(&mut self, node: Node<'_>) {
+        let document = node.document();
+        let mut large = document.large(node.at()..node.end()).peekable();
+        if large.peek().is_none() {
+            return;
+        }
+        let mut ranges = locate::ranges(document);
+        let mut seen = 0;
+        for node in large {
+            let range = ranges.nth(node.at() - seen).unwrap_or_default();
+            seen = node.at() + 1;
+            let literal = document.text().get(range).unwrap_or_default();
+            if let Value::Number(number) = node.value()
+                && !is_exact(literal, number)
+            {
+                self.refuse_as(node, quoted(literal), HELD, "write it as a text");
+            }
+        }
     }
 
     fn add(
@@ -427,6 +447,15 @@ impl<'r> Check<'r> {
 /// Returns a value as the text writes it.
 fn literal(node: Node<'_>) -> &str {
     node.document().text().get(locate::range(node.document(), node.at())).unwrap_or_default()
+}
+
+/// The expectation of a whole number.
+const HELD: &str = "a whole number that a double holds: any below 2^53";
+
+/// Returns whether a double is the decimal number that was read as it. A whole number in digits has them all, also where
+/// canonical JSON writes it again.
+pub fn is_exact(literal: &str, number: f64) -> bool {
+    number.abs() < EXACT || literal.contains(['.', 'e', 'E']) || digits(number) == literal
 }
 
 /// Describes a value in words.

@@ -64,6 +64,8 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct Tape {
     entries: Vec<Entry>,
+    /// The places of the numbers from [`EXACT`] on, which may be others than those that the text writes.
+    large: Vec<usize>,
     unescaped: String,
 }
 
@@ -80,6 +82,7 @@ impl Tape {
     /// Parses `text`, which must be one JSON value. After a failure the tape holds what came before it.
     pub fn parse(&mut self, text: &str, max_depth: usize) -> Result<(), ParseFailure> {
         self.entries.clear();
+        self.large.clear();
         self.unescaped.clear();
         let mut builder = Builder { tape: self, text, depth: 0, max_depth, too_deep: false };
         let mut parser = serde_json::Deserializer::from_str(text);
@@ -146,6 +149,13 @@ impl<'a> Document<'a> {
     pub fn node(self, at: usize) -> Node<'a> {
         const NOTHING: &Entry = &Entry { key: Span(Span::UNESCAPED), token: Token::Null };
         Node { document: self, at, entry: self.tape.entries.get(at).unwrap_or(NOTHING) }
+    }
+
+    /// Returns the numbers from [`EXACT`] on at these places of the tape.
+    pub fn large(self, places: Range<usize>) -> impl Iterator<Item = Node<'a>> {
+        let before = |end| self.tape.large.partition_point(|&at| at < end);
+        let large = self.tape.large.get(before(places.start)..before(places.end)).unwrap_or_default();
+        large.iter().map(move |&at| self.node(at))
     }
 
     fn resolve(self, span: Span) -> &'a str {
@@ -401,6 +411,13 @@ impl ValueSeed<'_, '_> {
     fn push(self, token: Token) {
         self.builder.tape.push(self.key, token);
     }
+
+    fn push_number(self, number: f64) {
+        if number.abs() >= EXACT {
+            self.builder.tape.large.push(self.builder.tape.entries.len());
+        }
+        self.push(Token::Number(number));
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
@@ -429,17 +446,17 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.push(Token::Number(number as f64));
+        self.push_number(number as f64);
         Ok(())
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<(), E> {
-        self.push(Token::Number(number as f64));
+        self.push_number(number as f64);
         Ok(())
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.push(Token::Number(number));
+        self.push_number(number);
         Ok(())
     }
 

@@ -72,32 +72,33 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 /// Returns the bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
-///
-/// Values are in the text in the order of the tape, so it is enough to count them.
 pub fn range(document: Document<'_>, at: usize) -> Range<usize> {
+    let end = document.text().len();
+    ranges(document).nth(at).unwrap_or(end..end)
+}
+
+/// Returns the same of all values. They are in the text in the order of the tape.
+pub fn ranges(document: Document<'_>) -> impl Iterator<Item = Range<usize>> {
     let text = document.text().as_bytes();
-    let mut seen = 0;
     let mut from = 0;
-    while let Some(&byte) = text.get(from) {
-        let end = match byte {
-            b'"' => string_end(text, from),
-            b'{' | b'[' => from + 1,
-            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => scalar_end(text, from),
-            _ => {
-                from += 1;
-                continue;
+    std::iter::from_fn(move || {
+        while let Some(&byte) = text.get(from) {
+            let start = from;
+            from = match byte {
+                b'"' => string_end(text, start),
+                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => scalar_end(text, start),
+                _ => start + 1,
+            };
+            let is_value = match byte {
+                b'"' => !next_is_colon(text, from),
+                byte => matches!(byte, b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),
+            };
+            if is_value {
+                return Some(start..from);
             }
-        };
-        let is_key = byte == b'"' && next_is_colon(text, end);
-        if !is_key {
-            if seen == at {
-                return from..end;
-            }
-            seen += 1;
         }
-        from = end;
-    }
-    text.len()..text.len()
+        None
+    })
 }
 
 fn string_end(text: &[u8], quote: usize) -> usize {

@@ -3,8 +3,11 @@
 use karat_core::json;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::json::canonical::by_utf16;
-use crate::json::document::{Node, Value};
+use crate::json::canonical::{Canonical, by_utf16};
+use crate::json::check::{Check, UnknownFields, digits};
+use crate::json::document::{EXACT, Node, Tape, Value};
+use crate::json::parse::{Limits, parse};
+use crate::json::problem::Problems;
 
 /// Returns the value at a node. Recursion goes as deep as the document, which the parser limits.
 pub fn of_node(node: Node<'_>) -> Json {
@@ -21,14 +24,32 @@ pub fn of_node(node: Node<'_>) -> Json {
     }
 }
 
-/// Returns a whole number as such: graders distinguish `1` from `1.5`, not from `1.0`.
+/// Returns a whole number as such: graders distinguish `1` from `1.5`, not from `1.0`. From 2^53 on it has the digits of its
+/// text, which canonical JSON has too.
 fn number_of(number: f64) -> Json {
     let whole = number as i64;
-    if whole as f64 == number && whole != i64::MAX {
-        whole.into()
-    } else {
-        Number::from_f64(number).map_or(Json::Null, Json::Number)
+    if number.abs() < EXACT && whole as f64 == number {
+        return whole.into();
     }
+    let digits = digits(number);
+    let whole = digits.parse().map(i64::into).or_else(|_| digits.parse().map(u64::into));
+    whole.unwrap_or_else(|_| Number::from_f64(number).map_or(Json::Null, Json::Number))
+}
+
+/// Reads a value of any form that came from outside.
+///
+/// # Errors
+/// If the text is not JSON within the limits, has a member twice, or a whole number whose digits a double does not hold:
+/// everything, by path.
+pub fn read(text: &[u8], limits: &Limits) -> Result<Json, Problems> {
+    let (mut tape, mut canonical) = (Tape::default(), Canonical::default());
+    let document = parse(&mut tape, text, limits)?;
+    canonical.write(document);
+    let (mut notes, mut unknown) = (Vec::new(), UnknownFields::default());
+    let mut check = Check::new(&mut notes, &mut unknown);
+    check.refuse_duplicates(document, canonical.duplicates());
+    check.refuse_inexact(document.root());
+    if check.problems.is_empty() { Ok(of_node(document.root())) } else { Err(check.problems.in_order()) }
 }
 
 /// Returns a value as canonical JSON (RFC 8785): sorted keys, no white space, numbers as doubles. Recurses as deep as
@@ -82,10 +103,11 @@ fn write(value: &Json, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::json::document::{Document, Tape};
+    use crate::json::document::Document;
 
     #[test]
     fn a_document_comes_back_canonical() {
@@ -94,7 +116,7 @@ mod tests {
         tape.parse(text, 64).unwrap();
         let document = Document::new(&tape, text);
         let value = of_node(document.root());
-        let mut canonical = crate::json::canonical::Canonical::default();
+        let mut canonical = Canonical::default();
         canonical.write(document);
         assert_eq!(canonical_json(&value).as_bytes(), canonical.bytes());
         // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji come before U+FB00.
@@ -102,9 +124,61 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_64_bits_stay_doubles() {
-        assert_eq!(number_of(9.3e18), json!(9.3e18));
-        assert_eq!(number_of(-9_223_372_036_854_775_808.0), json!(i64::MIN));
+    fn numbers_have_the_digits_of_canonical_json() {
+        assert_eq!(number_of(9.3e18), json!(9_300_000_000_000_000_000_u64));
+        assert_eq!(number_of(-9.3e18), json!(-9.3e18));
+        assert_eq!(number_of(1_795_794_098_088_241_200.0), json!(1_795_794_098_088_241_200_i64));
         assert_eq!(canonical_json(&json!(u64::MAX)), "18446744073709552000");
+    }
+
+    /// Returns what a value is read as, or what is wrong with it.
+    fn is_read(text: &str) -> Result<String, String> {
+        let value = read(text.as_bytes(), &Limits::default()).map_err(|problems| problems.to_string())?;
+        Ok(canonical_json(&value))
+    }
+
+    #[test]
+    fn a_value_is_what_its_text_says_or_refused_by_path() {
+        for (text, expected) in [
+            ("9007199254740991", "9007199254740991"),
+            ("[9007199254740992, -9007199254740992]", "[9007199254740992,-9007199254740992]"),
+            ("1795794098088241200", "1795794098088241200"),
+            ("[1e20, 100000000000000000000, 1.0]", "[100000000000000000000,100000000000000000000,1]"),
+            ("9007199254740993.0", "9007199254740992"),
+            ("\"9007199254740993\"", "\"9007199254740993\""),
+        ] {
+            assert_eq!(is_read(text).as_deref(), Ok(expected), "{text}");
+        }
+        for (text, path) in [
+            ("9007199254740993", "$: found `9007199254740993`"),
+            (
+                "{\"a\": [1e20, {\"b c\": -1795794098088241123}]}",
+                "$.a[1][\"b c\"]: found `-1795794098088241123`",
+            ),
+            ("[0, 18446744073709551616]", "$[1]: found `18446744073709551616`"),
+            ("{\"a\": {\"x\": 1, \"\\u0078\": 2}}", "$.a.x: found the key a second time"),
+            ("[1,]", "$[1]: found"),
+            ("1e400", "$: found"),
+        ] {
+            let refused = is_read(text).unwrap_err();
+            assert!(refused.contains(path), "{text}: {refused}");
+        }
+        // Both are named, and numbers without end take no time beyond that of the text.
+        let many = format!("[{}1]", "1795794098088241123,1e20,".repeat(100_000));
+        assert!(is_read(&many).unwrap_err().starts_with("$[0]: found"), "{many:.40}");
+    }
+
+    proptest! {
+        /// A whole number keeps its digits, or is refused.
+        #[test]
+        fn no_digit_is_lost(number in prop::num::i128::ANY, shift in 0..128_u32) {
+            let text = (number >> shift).to_string();
+            if let Ok(read) = is_read(&text) {
+                prop_assert_eq!(&read, &text);
+                prop_assert_eq!(is_read(&read), Ok(text));
+            } else {
+                prop_assert!((number >> shift).unsigned_abs() > 1 << 53);
+            }
+        }
     }
 }

@@ -274,10 +274,8 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
 /// Writes a cell as the JSON value of its column's type. What does not fit stays a text: the reader says what is wrong.
 fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     match cell {
-        Cell::Fact(FactType::Number) | Cell::Count => match cells::number(text) {
-            Some(number) => json::write_number(out, number),
-            // With too many digits for a double, which the reader explains.
-            None if is_whole(text.trim()) => out.extend_from_slice(text.trim().as_bytes()),
+        Cell::Fact(FactType::Number) | Cell::Count => match cells::decimal(text) {
+            Some(_) => write_decimal(out, text.trim()),
             None => json::write_string(out, text),
         },
         Cell::Fact(FactType::Boolean) => match cells::flag(text) {
@@ -299,10 +297,21 @@ fn is_missing(text: &str, cell: Cell) -> bool {
     }
 }
 
-/// Returns whether JSON would take the text for a whole number.
-fn is_whole(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+/// Writes a decimal number with its own digits, which the reader checks. JSON has no plus, no zeros in front, and a digit on
+/// both sides of the point.
+fn write_decimal(out: &mut Vec<u8>, text: &str) {
+    let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
+    out.extend(sign.bytes().filter(|&sign| sign == b'-'));
+    let digits = digits.trim_start_matches('0');
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        out.push(b'0');
+    }
+    let (whole, rest) = digits.split_at(digits.find('.').map_or(digits.len(), |point| point + 1));
+    out.extend_from_slice(whole.as_bytes());
+    if whole.ends_with('.') && !rest.starts_with(|c: char| c.is_ascii_digit()) {
+        out.push(b'0');
+    }
+    out.extend_from_slice(rest.as_bytes());
 }
 
 /// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.

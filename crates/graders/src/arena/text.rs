@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use karat_core::json;
+use karat_evidence::json::check::is_exact;
 use serde_json::Value;
 
 /// Returns the text form of a scalar: what `String(value)` gives; none for arrays and objects, which have no form worth
@@ -22,12 +23,12 @@ pub(super) fn form(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Reads the decimal number that a text is, white space around it aside. Unlike `Number(text)` this does not take
-/// nothing for 0, nor reads hexadecimal digits.
+/// Reads the decimal number that a text is, white space around it aside, unless a double lacks some of its digits. Unlike
+/// `Number(text)` this does not take nothing for 0, nor reads hexadecimal digits.
 pub(super) fn decimal(text: &str) -> Option<f64> {
     let text = trim(text);
     let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
-    if is_decimal { text.parse().ok().filter(|number: &f64| number.is_finite()) } else { None }
+    text.parse().ok().filter(|&number: &f64| is_decimal && number.is_finite() && is_exact(text, number))
 }
 
 /// Returns true for white space of ECMAScript: that of Unicode without U+0085, with U+FEFF.
@@ -88,7 +89,7 @@ mod tests {
     fn only_decimals_are_numbers() {
         assert_eq!(decimal(" 12.5\n"), Some(12.5));
         assert_eq!(decimal("\u{feff}-1e3"), Some(-1000.0));
-        for text in ["", " ", "0x10", "inf", "NaN", "1e999", "1 2", "1,5", "e", "-"] {
+        for text in ["", " ", "0x10", "9007199254740993", "inf", "NaN", "1e999", "1 2", "1,5", "e", "-"] {
             assert_eq!(decimal(text), None, "{text}");
         }
     }

@@ -128,11 +128,27 @@ impl Checklist {
     }
 
     /// Grades a text.
-    pub fn grade(&self, text: &str) -> ChecklistGrade {
+    ///
+    /// # Errors
+    ///
+    /// If there are patterns, and the text has more than [`Checklist::SEARCHED_BYTES_MAX`] bytes.
+    pub fn grade(&self, text: &str) -> Result<ChecklistGrade, Problems> {
+        if self.criteria.iter().any(|criterion| matches!(criterion.test, Test::Pattern { .. })) {
+            Self::searchable(text)?;
+        }
         let mut output = Output { text, lower: None, json: None };
         let criteria: Vec<_> = self.criteria.iter().map(|criterion| criterion.grade(&mut output)).collect();
         let met = criteria.iter().filter(|criterion| criterion.is_met).count();
-        ChecklistGrade { value: met as f64 / criteria.len().max(1) as f64, met, criteria }
+        Ok(ChecklistGrade { value: met as f64 / criteria.len().max(1) as f64, met, criteria })
+    }
+
+    /// Refuses an output that is too long to be searched for patterns: that it lacks them is not known.
+    pub(super) fn searchable(text: &str) -> Result<(), Problems> {
+        if text.len() <= Self::SEARCHED_BYTES_MAX {
+            return Ok(());
+        }
+        let expected = format!("at most {} bytes, which are searched for patterns", Self::SEARCHED_BYTES_MAX);
+        Err(refuse("$.output.text", format!("a text of {} bytes", text.len()), &expected, "shorten the text"))
     }
 }
 
@@ -214,9 +230,6 @@ impl Criterion {
                 Ok(_) => (false, Some("the output is JSON, but no object".to_owned())),
                 Err(reason) => (false, Some(reason.clone())),
             },
-            Test::Pattern { .. } if output.text.len() > Checklist::SEARCHED_BYTES_MAX => {
-                (false, Some(format!("the output has more than {} bytes", Checklist::SEARCHED_BYTES_MAX)))
-            }
             Test::Pattern { regex, ends_before_line_break } => {
                 let before = output.text.strip_suffix('\n').filter(|_| *ends_before_line_break);
                 (regex.is_match(output.text) || before.is_some_and(|text| regex.is_match(text)), None)

@@ -9,11 +9,12 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use karat_evidence::json::check::{digits, is_exact};
 use karat_evidence::json::problem::quoted;
 
 /// Reason for not using a text as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NotUsed {
+pub(crate) enum NotUsed {
     NotJson(String),
     /// JSON that two readers would read as different values, for this reason.
     Ambiguous(String),
@@ -23,7 +24,7 @@ pub(super) enum NotUsed {
 pub(super) const DEPTH_MAX: usize = 127;
 
 /// Reads `text` as one JSON value.
-pub(super) fn parse(text: &str) -> Result<Value, NotUsed> {
+pub(crate) fn parse(text: &str) -> Result<Value, NotUsed> {
     let Strict(value) = serde_json::from_str(text).map_err(|error| {
         let reason = error.to_string();
         match reason.strip_prefix(TWICE) {
@@ -118,7 +119,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// Returns the first whole number of a JSON text that 64 bits do not hold: the parser rounds such a number to a double,
+/// Returns the first whole number of a JSON text that neither 64 bits nor a double hold: the parser rounds such a number to a double,
 /// so that two different ones would be equal.
 fn long_integer(text: &str) -> Option<&str> {
     /// Every number of fewer digits fits.
@@ -130,6 +131,7 @@ fn long_integer(text: &str) -> Option<&str> {
                 && number.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
                 && number.parse::<u64>().is_err()
                 && number.parse::<i64>().is_err()
+                && number.parse().is_ok_and(|double| !is_exact(number, double))
         })
     })
 }
@@ -173,9 +175,10 @@ pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns whether a double is exactly this whole number of 64 bits.
+/// Returns whether a double is this whole number of 64 bits, or is written with its digits.
 fn is_double(whole: i128, double: Option<f64>) -> bool {
-    double.is_some_and(|double| double.trunc() == double && double as i128 == whole)
+    let is_written = |double| digits(double).parse() == Ok(whole);
+    double.is_some_and(|double| double.trunc() == double && (double as i128 == whole || is_written(double)))
 }
 
 /// Returns whether containers are nested no deeper than [`DEPTH_MAX`].
@@ -223,7 +226,10 @@ mod tests {
     fn whole_numbers_are_exact_or_refused() {
         assert!(ambiguous("[1, -9223372036854775809]").contains("`-9223372036854775809`"));
         assert!(ambiguous("18446744073709551616").contains("beyond 64 bits"));
-        for fits in ["18446744073709551615", "-9223372036854775808", "1e30", "0.10000000000000000000001"] {
+        for fits in [
+            "100000000000000000000", "18446744073709551615", "-9223372036854775808", "1e30",
+            "0.10000000000000000000001",
+        ] {
             assert!(parse(fits).is_ok(), "{fits}");
         }
         assert!(
@@ -233,6 +239,8 @@ mod tests {
         assert!(!are_equal(&json!(9_007_199_254_740_993_i64), &json!(9_007_199_254_740_992.0)));
         assert!(!are_equal(&json!(u64::MAX), &json!(18_446_744_073_709_551_616.0)));
         assert!(are_equal(&json!(9_007_199_254_740_992_i64), &json!(9_007_199_254_740_992.0)));
+        // As an item has it, and as an output may write it.
+        assert!(are_equal(&json!(1_795_794_098_088_241_200_i64), &json!(1.7957940980882412e18)));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 mod checklist;
 mod code;
-mod json;
+pub(crate) mod json;
 mod lcs;
 mod rouge;
 mod schema;

@@ -184,11 +184,11 @@ impl Task {
                 (rouge.f1, reason, Grading::Rag(rouge, overlap))
             }
             Grader::Agent(checklist) => {
-                let grade = checklist.grade(output.text);
+                let grade = checklist.grade(output.text)?;
                 (grade.value, None, Grading::Agent(grade))
             }
             Grader::DataTransform(transform) => {
-                let grade = transform.grade(output.text);
+                let grade = transform.grade(output.text)?;
                 (grade.value, None, Grading::DataTransform(grade))
             }
         };

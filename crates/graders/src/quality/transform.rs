@@ -88,8 +88,7 @@ impl Transform {
     ///
     /// An expected text that is itself JSON means the value in it; any other is compared as text, without the white
     /// space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and its
-    /// patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one
-    /// is not valid.
+    /// patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes.
     ///
     /// # Errors
     ///
@@ -125,7 +124,18 @@ impl Transform {
     }
 
     /// Grades an output.
-    pub fn grade(&self, text: &str) -> TransformGrade {
+    ///
+    /// # Errors
+    ///
+    /// If the schema has patterns, and the output more than [`Checklist::SEARCHED_BYTES_MAX`] bytes.
+    pub fn grade(&self, text: &str) -> Result<TransformGrade, Problems> {
+        if self.schema.as_ref().is_some_and(|schema| schema.has_patterns) {
+            Checklist::searchable(text)?;
+        }
+        Ok(self.compare(text))
+    }
+
+    fn compare(&self, text: &str) -> TransformGrade {
         let nothing = |outcome, reason: String| TransformGrade { value: 0.0, outcome, reason, keys: None };
         let expected = match &self.expected {
             Expected::Text(expected) if text.trim() == expected => return TransformGrade::full(),
@@ -135,14 +145,6 @@ impl Transform {
             }
             Expected::Json(expected) => expected,
         };
-        let has_patterns = self.schema.as_ref().is_some_and(|schema| schema.has_patterns);
-        if has_patterns && text.len() > Checklist::SEARCHED_BYTES_MAX {
-            let reason = format!(
-                "the output has more than {} bytes, too many to search for the patterns of the schema",
-                Checklist::SEARCHED_BYTES_MAX
-            );
-            return nothing(TransformOutcome::Invalid, reason);
-        }
         let found = match strict::parse(text) {
             Ok(found) => found,
             Err(NotUsed::NotJson(reason)) => return nothing(TransformOutcome::NotJson, reason),

@@ -61,6 +61,8 @@ pub fn from_json_counting<T>(
     let mut canonical = Canonical::default();
     canonical.write(document);
     check.refuse_duplicates(document, canonical.duplicates());
+    // The digest of a plan or a task is of all that it says.
+    check.refuse_inexact(document.root());
     let value = read(document.root(), &mut check);
     let suspicions = check.take_suspicions();
     check.pass_on(suspicions);

@@ -1,5 +1,7 @@
-//! JSON values as Python's `str` writes them: the form in which the published validator hands them on.
+//! JSON values as Python's `str` writes them: the form in which the published validator hands them on. Numbers alone are
+//! written as canonical JSON, so that one number is written one way in a whole request.
 
+use karat_evidence::canonical_json;
 use serde_json::Value;
 
 /// Part that is left to write.
@@ -24,10 +26,7 @@ pub(super) fn text(value: &Value) -> String {
             Part::Value(Value::String(text)) => push_quoted(&mut out, text),
             Part::Value(Value::Null) => out.push_str("None"),
             Part::Value(Value::Bool(flag)) => out.push_str(if *flag { "True" } else { "False" }),
-            Part::Value(Value::Number(number)) => match number.as_f64().filter(|_| number.is_f64()) {
-                Some(number) => out.push_str(&float(number)),
-                None => out.push_str(&number.to_string()),
-            },
+            Part::Value(number @ Value::Number(_)) => out.push_str(&canonical_json(number)),
             Part::Value(Value::Array(elements)) => {
                 out.push('[');
                 open.push(Part::Mark("]"));
@@ -46,22 +45,6 @@ pub(super) fn text(value: &Value) -> String {
         }
     }
     out
-}
-
-/// Returns the shortest digits that read back as the number, with an exponent below 1e-4 and from 1e16 on.
-fn float(number: f64) -> String {
-    let magnitude = number.abs();
-    if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {
-        return format!("{number:?}");
-    }
-    let short = format!("{number:e}");
-    match short.split_once('e') {
-        Some((digits, exponent)) => match exponent.strip_prefix('-') {
-            Some(below) => format!("{digits}e-{below:0>2}"),
-            None => format!("{digits}e+{exponent:0>2}"),
-        },
-        None => short,
-    }
 }
 
 fn push_quoted(out: &mut String, text: &str) {
@@ -85,7 +68,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Expected texts come from CPython 3.11.
+    /// Expected texts come from CPython 3.11, but for numbers.
     #[test]
     fn values_are_written_as_python_writes_them() {
         for (value, expected) in [
@@ -93,10 +76,9 @@ mod tests {
             (json!(null), "None"),
             (json!([true, false, null]), "[True, False, None]"),
             (json!(-7), "-7"),
-            (json!(18_446_744_073_709_551_615_u64), "18446744073709551615"),
             (
-                json!([2.0, 0.1, 1e15, 1e16, 1.5e-5, 0.0001, -0.0, 1e22, 1.7976931348623157e308]),
-                "[2.0, 0.1, 1000000000000000.0, 1e+16, 1.5e-05, 0.0001, -0.0, 1e+22, 1.7976931348623157e+308]",
+                json!([2.0, 0.1, 1e15, 1e20, 1.5e-7, 0.0001, -0.0, 1e22, 1_795_794_098_088_241_200_i64]),
+                "[2, 0.1, 1000000000000000, 100000000000000000000, 1.5e-7, 0.0001, 0, 1e+22, 1795794098088241200]",
             ),
             (json!([]), "[]"),
             (json!({}), "{}"),

@@ -95,7 +95,7 @@ pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 /// and what is not text stay unchanged. What was put in is not searched for references again.
 ///
 /// A value that is not text is written as the published validator writes it, which is Python's way: `True`, `None`,
-/// `2.0`, `{'a': 1}`.
+/// `{'a': 1}`. Numbers are written as in the rest of a request, which is canonical JSON.
 ///
 /// # Errors
 /// If there are references to a step that is not among the `results` or did not end in success, or to a member that its

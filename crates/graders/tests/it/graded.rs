@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use karat_evidence::Problems;
-use karat_graders::arena::{Attempt, CaseFile, Evaluator};
+use karat_graders::arena::{Attempt, CELLS_MAX, CaseFile, Evaluator};
 use karat_graders::execution::Compare;
 use karat_graders::quality::{Evidence, Options, Task, TestResults, Tokenizer};
 use karat_graders::workflow::{Log, Plan, PlanRules, References, account};
@@ -94,7 +94,7 @@ fn told(what: &str, given: &Value) -> Value {
         "evaluator" => Evaluator::from_toml(text(), &PICKED).map(|_| json!("an evaluator")),
         "compare" => {
             let compare: Compare = serde_json::from_value(given["compare"].clone()).unwrap();
-            match compare.value(&given["found"], &given["expected"]) {
+            match compare.value(&given["found"], &given["expected"], CELLS_MAX) {
                 Ok(value) => Ok(json!(value)),
                 Err(error) => Ok(json!({"refused": error.to_string()})),
             }

@@ -372,7 +372,11 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
 /// that is graded here, left out if they are empty.
 ///
 /// `standing` says who vouches that the match is verified and memoryless: a claim, unless the item names another.
-pub(crate) fn findings(root: Node<'_>, seen: &mut serde_json::Map<String, serde_json::Value>) {
+pub(crate) fn findings(
+    root: Node<'_>,
+    check: &mut Check<'_>,
+    seen: &mut serde_json::Map<String, serde_json::Value>,
+) {
     let member = |name: &str| root.children().find(|member| member.key() == name && !member.is_null());
     let mut standing = serde_json::Map::new();
     for (name, by) in [("verified", "verified_by"), ("memoryless", "memoryless_by")] {
@@ -387,7 +391,10 @@ pub(crate) fn findings(root: Node<'_>, seen: &mut serde_json::Map<String, serde_
     for member in root.children() {
         let found = match member.key() {
             "submission_warnings" => member.children().map(finding).collect(),
-            "constraint_violations" | "harness_warning" | "execution" => value::of_node(member),
+            "constraint_violations" | "harness_warning" | "execution" => {
+                check.refuse_inexact(member);
+                value::of_node(member)
+            }
             _ => continue,
         };
         let is_empty = found.is_null() || found.as_array().is_some_and(Vec::is_empty);

@@ -29,7 +29,7 @@ pub(crate) fn read<'a>(
     let Some(payload) = payload else {
         let read = arena_match::read(root, work.graders.challenge.as_ref(), check);
         if check.problems.is_empty() {
-            arena_match::findings(root, &mut work.seen);
+            arena_match::findings(root, check, &mut work.seen);
         }
         return read;
     };
@@ -38,6 +38,10 @@ pub(crate) fn read<'a>(
         check.refuse_as(payload, "a match as it was played", "a match with `scores`", hint);
         return Default::default();
     };
+    check.refuse_inexact(root);
+    if !check.problems.is_empty() {
+        return Default::default();
+    }
     let judge = work.graders.judge.as_deref();
     let grade = match grade_match(&value::of_node(root), evaluator, &work.graders.matches, judge) {
         Ok(grade) => grade,

@@ -90,6 +90,7 @@ pub(crate) fn read<'a>(
         read_outcome(outcome, demand, check, &mut facts);
     }
     if let Some(source) = source {
+        check.refuse_inexact(source);
         work.seen.insert(SOURCE.to_owned(), value::of_node(source));
     }
     identity.time = given.created;

@@ -28,6 +28,7 @@ impl<'a> Output<'a> {
     /// agree.
     pub fn grade(&self, root: Node<'_>, check: &mut Check<'_>, work: &mut Work<'_>) -> Option<f64> {
         self.check_form(check);
+        self.reference.into_iter().chain(self.output).for_each(|value| check.refuse_inexact(value));
         let tests = self.tests.and_then(|node| test_results(node, check));
         let task_type = self.task_type.and_then(|node| check.text(node));
         let given = self.quality.and_then(|node| Some((node, check.number(node, UNIT)?)));

@@ -58,7 +58,10 @@ pub(crate) fn read<'a>(
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
             "constraints" => limits.read(member, check, "$.constraints"),
-            "workflow_plan" => workflow_plan = Some(member),
+            "workflow_plan" => {
+                check.refuse_inexact(member);
+                workflow_plan = Some(member);
+            }
             "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
             "time" => time = check.timestamp(member, Timestamp::parse),

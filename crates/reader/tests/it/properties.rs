@@ -186,3 +186,98 @@ proptest! {
         }
     }
 }
+
+/// Returns the bits of a number as a layout gives it, or the words of its refusal.
+fn number_in(layout: Layout, text: &str) -> Result<u64, String> {
+    let wanted = [("a".to_owned(), FactType::Number)];
+    let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
+    let file = match layout {
+        Layout::Csv => format!("subject,a\ns,{text}\n"),
+        Layout::JsonLines => format!("{{\"subject\":\"s\",\"a\":{text}}}\n"),
+        Layout::Auto => format!("[\n{{\"subject\":\"s\",\"a\":{text}}}]"),
+    };
+    let mut source = Source::new(file.as_bytes(), layout, &wanted, 1 << 20);
+    let item = source.next_item().unwrap().unwrap();
+    match reader.read(item.bytes) {
+        Ok(read) => match read.item().facts {
+            [Fact::Number(number)] => Ok(number.to_bits()),
+            _ => Err("no number".to_owned()),
+        },
+        Err(problems) => Err(problems.to_string()),
+    }
+}
+
+#[test]
+fn a_number_is_one_thing_in_every_format() {
+    for (cell, json) in [
+        ("1e16", "1e16"),
+        ("1e+16", "1e+16"),
+        ("1E18", "1E18"),
+        ("-1e18", "-1e18"),
+        ("+1e16", "1e16"),
+        ("1234567890123456789.5", "1234567890123456789.5"),
+        ("9007199254740993.0", "9007199254740993.0"),
+        ("9007199254740991", "9007199254740991"),
+        ("1e21", "1e21"),
+        ("1e308", "1e308"),
+        ("0.1", "0.1"),
+        ("+5", "5"),
+        (".5", "0.5"),
+        ("-.5e1", "-0.5e1"),
+        ("5.", "5.0"),
+        ("5.e3", "5.0e3"),
+        ("007", "7"),
+        ("-000.10", "-0.10"),
+        ("00", "0"),
+        ("9007199254740992", "9007199254740992"),
+        ("1000000000000000000", "1e18"),
+        ("1e-400", "0"),
+        ("-0", "0"),
+    ] {
+        let [read, lines, array] = [(Layout::Csv, cell), (Layout::JsonLines, json), (Layout::Auto, json)]
+            .map(|(layout, text)| number_in(layout, text).unwrap());
+        assert_eq!((read, read), (lines, array), "{cell}");
+    }
+    for refused in ["9007199254740993", "-9007199254740993", "1795794098088241123", "1234567890123456789012"]
+    {
+        for layout in [Layout::Csv, Layout::JsonLines, Layout::Auto] {
+            let said = number_in(layout, refused).unwrap_err();
+            assert!(
+                said.contains(&format!("found `{refused}`, expected a whole number that a double holds")),
+                "{said}"
+            );
+        }
+    }
+    for text in ["3,5", "1.234,5", "1e400", "0x10", "1_000", "5 %", "1e", ".", "+", "--5", "1.2.3"] {
+        let cell = format!("\"{text}\"");
+        assert!(
+            [Layout::Csv, Layout::JsonLines, Layout::Auto].iter().all(|it| number_in(*it, &cell).is_err()),
+            "{text}"
+        );
+    }
+}
+
+proptest! {
+    /// A cell is read as the same number as in JSON, or refused with the same digits.
+    #[test]
+    fn a_cell_is_the_number_that_json_writes(
+        text in "-?(0|[1-9][0-9]{0,24}|900719925474099[0-9])(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
+        zeros in "0{0,3}",
+    ) {
+        let [cell, lines, array] = [Layout::Csv, Layout::JsonLines, Layout::Auto].map(|it| number_in(it, &text));
+        prop_assert_eq!(&lines, &array);
+        match (&cell, &lines) {
+            (Ok(cell), Ok(json)) => prop_assert_eq!(cell, json),
+            (Err(cell), Err(json)) => {
+                let found = format!("found `{text}`");
+                prop_assert!(cell.contains(&found) == json.contains(&found) || text.contains(['e', 'E']), "{cell} {json}");
+            }
+            _ => prop_assert!(false, "{:?} {:?}", cell, lines),
+        }
+        // As spreadsheets write it.
+        let (sign, digits) = text.split_at(usize::from(text.starts_with('-')));
+        let sign = if sign.is_empty() { "+" } else { sign };
+        let padded = number_in(Layout::Csv, &format!("{sign}{zeros}{digits}"));
+        prop_assert_eq!(padded.map_err(drop), cell.map_err(drop));
+    }
+}

@@ -171,7 +171,7 @@ fn a_cell_of_another_type_is_refused_like_a_value() {
     row in line 4:
     $.solved: found the text `1e999`, expected a number; leave the field out where there is no value; no number is as large (line 1, column 25)
     row in line 5:
-    $.solved: found `9007199254740993`, expected a whole number below 2^53; a double cannot hold it exactly: round it, as in `1e18` (line 1, column 25)
+    $.solved: found `9007199254740993`, expected a whole number that a double holds: any below 2^53; round it, as in `1e18` (line 1, column 25)
     "#);
 }
 

@@ -141,7 +141,7 @@ impl Recording {
     /// # Errors
     /// If the note cannot be written.
     pub fn sign(&mut self, signer: &Signer) -> Result<(), NoteError> {
-        self.note = Some(signer.sign(&self.statement())?);
+        self.note = Some(signer.sign(&statement(self.digest))?);
         Ok(())
     }
 
@@ -152,17 +152,17 @@ impl Recording {
     pub fn verify(&self, key: &VerifyingKey) -> Result<(), NoteError> {
         let unsigned = || NoteError::NotSigned { by: key.name().to_owned() };
         let text = key.open(self.note.as_deref().ok_or_else(unsigned)?)?;
-        if text == self.statement() {
+        if text == statement(self.digest) {
             Ok(())
         } else {
             Err(NoteError::Malformed("it is about something else than this recording"))
         }
     }
+}
 
-    /// Returns what is signed.
-    fn statement(&self) -> String {
-        format!("{SCHEMA}\n{}\n", self.digest)
-    }
+/// Returns what is signed.
+fn statement(digest: Digest) -> String {
+    format!("{SCHEMA}\n{digest}\n")
 }
 
 /// Returns the text of a recording: its lines, then the one with digest and signature.

@@ -7,8 +7,8 @@ use karat_core::facts::Digest;
 use karat_evidence::canonical_json;
 use serde_json::{Map, Value};
 
-use super::{Head, RECORDING_MARK, Recording, SCHEMA};
-use crate::attempt::{Attempt, EXACT, Outcome};
+use super::{Head, RECORDING_MARK, Recording, SCHEMA, statement};
+use crate::attempt::{Attempt, EXACT, Outcome, check_output};
 use crate::fault::{Fault, quoted};
 
 /// The first bytes of the line of an attempt.
@@ -70,6 +70,11 @@ pub(super) fn read(text: &str) -> Result<Recording, Vec<Fault>> {
             let message = format!("the recording was changed: it says {said}, and its lines have {digest}");
             faults.push(Fault::at_line(number, message, "get it again from who recorded it"));
         }
+    }
+    // Its text is in the open: a key is needed to know by whom it is, and not what it is about.
+    if note.as_ref().is_some_and(|note| !note.starts_with(&format!("{}\n", statement(digest)))) {
+        let message = "the note that signs the recording is about another one";
+        faults.push(Fault::at_line(number, message, "get it again from who recorded it"));
     }
     match head {
         Some(head) if faults.is_empty() => {
@@ -161,6 +166,14 @@ impl Line<'_> {
         let duration = self.count("duration_microseconds", 0, EXACT / 4);
         if outcome.is_some_and(|outcome| (outcome == Outcome::Success) != output.is_some()) {
             self.fault("an output after a success, and none without one".to_owned());
+            return None;
+        }
+        if let Some(Err(wrong)) = output.as_ref().map(check_output) {
+            self.fault(format!("an output that a run can have: {wrong}"));
+            return None;
+        }
+        if outcome.is_some_and(|outcome| (outcome == Outcome::Failed) != reason.is_some()) {
+            self.fault("a reason after a failure, and none after anything else".to_owned());
             return None;
         }
         Some(Attempt {

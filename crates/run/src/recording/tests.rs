@@ -18,15 +18,16 @@ fn attempt(step: &str, number: u64, outcome: Outcome) -> Attempt {
     }
 }
 
+const HEAD: Head = Head {
+    plan: Digest([1; 32]),
+    task: Digest([2; 32]),
+    is_stopped: false,
+    started_microseconds: 1_773_826_200_000_042,
+};
+
 fn recording() -> Recording {
-    let head = Head {
-        plan: Digest::of(b"plan"),
-        task: Digest::of(b"task"),
-        is_stopped: false,
-        started_microseconds: 1_773_826_200_000_042,
-    };
     let attempts = [("a", 1, Outcome::Failed), ("a", 2, Outcome::Success), ("b", 1, Outcome::Timeout)];
-    Recording::new(head, attempts.map(|(step, number, outcome)| attempt(step, number, outcome)).into())
+    Recording::new(HEAD, attempts.map(|(step, number, outcome)| attempt(step, number, outcome)).into())
 }
 
 fn faults(text: &str) -> String {
@@ -85,8 +86,38 @@ fn a_signature_is_of_one_key_and_one_recording() {
     let head = Head { plan: one.plan, task: one.task, is_stopped: true, started_microseconds: 1 };
     let mut forged = Recording::new(head, Vec::new());
     forged.note = one.note.clone();
-    let forged = Recording::parse(&forged.text()).unwrap();
     assert!(matches!(forged.verify(signer.verifying_key()), Err(NoteError::Malformed(_))));
+    // That is in its text: no key is needed to see it.
+    insta::assert_snapshot!(faults(&forged.text()), @"the note that signs the recording is about another one; get it again from who recorded it (line 2, column 1)");
+}
+
+#[test]
+fn an_attempt_has_what_a_run_can_have() {
+    let recorded = |output: Value, reason: Option<&str>| {
+        let mut attempt = attempt("a", 1, Outcome::Success);
+        (attempt.output, attempt.reason) = (Some(output), reason.map(str::to_owned));
+        Recording::new(Head { is_stopped: true, ..HEAD }, vec![attempt]).text()
+    };
+    let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
+    for (output, wrong) in [
+        (json!("x"), "not an object such as"),
+        (json!([1]), "not an object such as"),
+        (json!({"text": 5}), "`text` of its output is not a text"),
+        (json!({"artifacts": {"metadata": []}}), "`artifacts.metadata` of its output is not an object"),
+        (json!({"artifacts": {"deep": deep}}), "nested deeper than 32"),
+    ] {
+        let refused = faults(&recorded(output.clone(), None));
+        assert!(refused.contains(wrong) && refused.ends_with("(line 2, column 1)"), "{output}: {refused}");
+    }
+    assert!(Recording::parse(&recorded(json!({"id": 1e20, "n": 1.5}), None)).is_ok());
+    assert!(faults(&recorded(json!({}), Some("no"))).contains("a reason after a failure"));
+    // A number that no double holds, or a member twice, is not in canonical JSON.
+    let text = recorded(json!({"id": 9_007_199_254_740_992_i64}), None);
+    for (from, to) in [("740992", "740993"), ("\"id\"", "\"id\":1,\"id\"")] {
+        let (body, _) = text.trim_end().rsplit_once('\n').unwrap();
+        let refused = faults(&sealed(&format!("{}\n", body.replace(from, to))));
+        assert!(refused.contains("this line is not canonical JSON"), "{refused}");
+    }
 }
 
 #[test]

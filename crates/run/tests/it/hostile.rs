@@ -136,6 +136,34 @@ fn every_attempt_is_missed_and_every_double_is_seen() {
     }
 }
 
+#[test]
+fn what_no_live_run_makes_is_not_replayed() {
+    let at = |step: &str, number: u64| {
+        let is_it = |line: &Value| line["step"] == step && line["attempt"] == number;
+        lines().iter().position(is_it).unwrap()
+    };
+    let retry = lines().iter().position(|line| line["attempt"] == 2).unwrap();
+    let step = lines()[retry]["step"].as_str().unwrap().to_owned();
+    let mut overlapping = lines();
+    let before = &lines()[at(&step, 1)];
+    let end =
+        before["start_microseconds"].as_u64().unwrap() + before["duration_microseconds"].as_u64().unwrap();
+    overlapping[retry]["start_microseconds"] = json!(end - 1);
+    let said = faults(&sealed(&overlapping)).join("\n");
+    assert!(said.contains("attempt 2 begins before the attempt before it has ended"), "{said}");
+
+    let plan: Value = serde_json::from_str(&example("plan.json")).unwrap();
+    let handling = &plan["workflow_plan"]["error_handling"];
+    let mut stopped = lines();
+    let failed = stopped.iter_mut().skip(1).find(|line| {
+        line["outcome"] != "success" && handling[line["step"].as_str().unwrap()]["timeout_seconds"].is_null()
+    });
+    let failed = failed.unwrap();
+    (failed["outcome"], failed["reason"]) = (json!("timeout"), Value::Null);
+    let said = faults(&sealed(&stopped)).join("\n");
+    assert!(said.contains("is stopped for its time, and the plan sets no limit for the step"), "{said}");
+}
+
 /// Returns a text once for each of its bytes, and each of four changes there.
 fn changed_bytes(text: &str) -> impl Iterator<Item = (usize, Vec<u8>)> {
     let change = move |at: usize, how: usize| {

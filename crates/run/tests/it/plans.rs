@@ -51,6 +51,51 @@ fn plans_that_cannot_be_run_are_refused_with_their_places() {
     insta::assert_snapshot!(refused(plan, task(), Some("a\u{202e}b")), @"the subject `a�b`: expected a name without control and format characters; leave out U+202E");
 }
 
+/// Two plans with one digest would be one to a recording.
+#[test]
+fn a_number_that_no_double_holds_is_refused_wherever_it_stands() {
+    let refused = |text: String, of_task: bool| {
+        let plan = json!({"nodes": [node("a", "s", json!({}))]}).to_string();
+        let (plan, task) = if of_task { (plan, text) } else { (text, task().to_string()) };
+        Job::new(plan.as_bytes(), task.as_bytes(), Some("m"), Some(3))
+            .map(|_| ())
+            .map_err(|refusal| if of_task { refusal.task.to_string() } else { refusal.plan.to_string() })
+    };
+    let mut plan =
+        json!({"nodes": [node("a", "s", json!({"order": ["id"]}))], "odd": 0, "description": "id"});
+    plan["nodes"][0]["odd"] = json!("id");
+    let whole = json!({"workflow_plan": plan});
+    let mut task = task();
+    task["reference"]["more"] = json!({"id": "id"});
+    for (item, place, of_task) in [
+        (&plan, "$.nodes[0].params.order[0]", false),
+        (&plan, "$.nodes[0].odd", false),
+        (&whole, "$.workflow_plan.nodes[0].params.order[0]", false),
+        (&task, "$.reference.more.id", true),
+    ] {
+        let with = |number: &str| {
+            item.to_string()
+                .replace("\"id\"]", &format!("{number}]"))
+                .replace("\"id\"}", &format!("{number}}}"))
+                .replace("\"odd\":\"id\"", &format!("\"odd\":{number}"))
+        };
+        for number in ["9007199254740993", "1795794098088241123", "18446744073709551616"] {
+            let said = refused(with(number), of_task).unwrap_err();
+            assert!(said.contains(&format!("{place}: found `{number}`")), "{said}");
+        }
+        for number in ["9007199254740992", "1795794098088241200", "1e20", "100000000000000000000", "1.0"] {
+            assert_eq!(refused(with(number), of_task), Ok(()), "{number}");
+        }
+    }
+    let twice =
+        r#"{"nodes": [{"id": "a", "subnet": "s", "action": "x", "params": {"b": {"n": 1, "n": 2}}}]}"#;
+    assert!(
+        refused(twice.to_owned(), false)
+            .unwrap_err()
+            .contains("$.nodes[0].params.b.n: found the key a second time")
+    );
+}
+
 #[test]
 fn a_subnet_without_an_executor_is_named_before_anything_runs() {
     let plan = json!({"nodes": [node("a", "SN1", json!({})), node("b", "sn2", json!({}))]}).to_string();

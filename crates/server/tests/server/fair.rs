@@ -335,21 +335,26 @@ fn the_word_of_a_harness_counts_and_no_other() {
 
 /// A harness may have signed the one, and the server grade the other.
 #[test]
-fn a_member_that_is_given_twice_is_refused() {
+fn what_two_readers_read_as_two_things_is_refused() {
     let it = Arena::new();
     let key = it.register("bee");
     it.enter(&key, "documented", false).is(201);
     let path = "/v1/arena/matches/bee.documented.1/submission";
-    for (body, name) in [
-        (r#"{"answer": {"exit": 10}, "answer": {"exit": 0}}"#, "answer"),
-        (r#"{"answer": {"exit": 10, "exit": 0}}"#, "exit"),
-        (r#"{"answer": {}, "metadata": {"replay_log": [{"prev": "a", "prev": "b"}]}}"#, "prev"),
-        (r#"{"answer": {}, "metadata": {"replay_log": [{"\u0070rev": "a", "prev": "b"}]}}"#, "prev"),
+    let twice = "found the key a second time";
+    for (body, name, told) in [
+        (r#"{"answer": {"exit": 10}, "answer": {"exit": 0}}"#, "$.answer", twice),
+        (r#"{"answer": {"exit": 10, "exit": 0}}"#, "$.answer.exit", twice),
+        (
+            r#"{"answer": {}, "metadata": {"replay_log": [{"prev": "a", "\u0070rev": "b"}]}}"#,
+            "$.metadata.replay_log[0].prev",
+            twice,
+        ),
+        (r#"{"answer": {"exit": [18446744073709551617]}}"#, "$.answer.exit[0]", "18446744073709551617"),
     ] {
         let refused = it.server.post(path, Some(&key), JSON, body);
-        let detail = refused.is_problem(400, "bad-request").at("/detail");
-        let told = format!("the member `{name}` is given twice");
-        assert!(detail.as_str().unwrap().contains(&told), "{detail}");
+        let problem = refused.is_problem(400, "bad-request");
+        assert!(problem.at("/detail").as_str().unwrap().contains(told), "{body}");
+        assert_eq!(problem.at("/field"), name, "{body}");
     }
     it.submit(&key, "bee.documented.1", &payload(answer(10, 100, 25))).is(201);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_graders::execution::{Job, Verdict};
+use karat_graders::execution::{Job, Limits, Verdict};
 use serde_json::json;
 
 use crate::support::*;
@@ -127,4 +127,47 @@ fn each_case_has_its_own_limits_and_its_own_instance() {
         cases_of(&report).iter().all(|case| case.verdict == Verdict::Pass && !case.near_limit),
         "{report:?}"
     );
+}
+
+/// A limit of the output is one of all of it, and not of a single write.
+#[test]
+fn a_right_program_may_print_much_at_once() {
+    let length = 300_000;
+    let limits = Limits { fuel: 400_000_000, output_kib: 1024, ..LIMITS };
+    for write in [
+        "print('x' * N)", "import sys\nsys.stdout.write('x' * N)",
+        "import os\nassert os.write(1, b'x' * N) == N",
+    ] {
+        for (count, verdict, reason) in [
+            (length, Verdict::Pass, None),
+            (length - 1, Verdict::Fail, Some("different")),
+            (2 << 20, Verdict::Fail, Some("limit:output")),
+        ] {
+            let code = write.replace('N', &count.to_string());
+            let case = case("long", program(""), "x".repeat(length).into());
+            let report = cranelift().judge(&Job { limits, ..job(&code, vec![case]) }).unwrap();
+            let found = &cases_of(&report)[0];
+            assert_eq!((found.verdict, found.reason.as_deref()), (verdict, reason), "{code}");
+        }
+    }
+}
+
+/// Texts that are not compared are not said to be different.
+#[test]
+fn a_comparison_beyond_its_limit_has_the_name_of_the_limit() {
+    let limits = Limits { fuel: 400_000_000, output_kib: 1024, ..LIMITS };
+    let expected = format!("{}b", "x".repeat(100_000));
+    for (code, value, reason) in [
+        ("return 'x' * 100_000 + 'b'", 1.0, None),
+        ("return 'a' + 'x' * 99_999 + 'c'", 1.0 - 2.0 / 100_001.0, Some("different")),
+        ("return 'y' * 100_000", 0.0, Some("limit:comparison")),
+        ("r = 1\n  for _ in range(200): r = [r]\n  return r", 0.0, Some("limit:depth")),
+    ] {
+        let mut case = case("long", call(&[]), expected.clone().into());
+        case.compare = compare("fuzzy_string");
+        let code = format!("def solve():\n  {code}");
+        let report = cranelift().judge(&Job { limits, ..job(&code, vec![case]) }).unwrap();
+        let found = &cases_of(&report)[0];
+        assert_eq!((found.value, found.reason.as_deref()), (value, reason), "{code}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::arena::evaluator::{Comparison, comparison};
+use crate::arena::evaluator::{Comparison, Outcome, comparison};
 use crate::arena::members::{Member, Members};
 use crate::execution::Compare;
 use karat_evidence::json::problem::{Problems, did_you_mean};
@@ -69,13 +69,14 @@ impl Compare {
         }
     }
 
-    /// Compares: 1 if all that was expected was found, 0 if nothing of it or if it cannot be compared.
+    /// Compares: 1 if all that was expected was found, 0 if nothing of it or if it cannot be compared; none if the texts are
+    /// beyond `cells_max`, the product of their lengths.
     ///
     /// # Errors
     ///
     /// If there is no such primitive, an option does not fit it, or the expected value cannot be compared so: a fault of the
     /// challenge, which its reader finds before.
-    pub fn value(&self, found: &Value, expected: &Value) -> Result<f64, Problems> {
+    pub fn value(&self, found: &Value, expected: &Value, cells_max: usize) -> Result<Option<f64>, Problems> {
         let mut problems = Problems::default();
         let method = self.method(&mut problems);
         self.check(&Member { value: expected, path: "$.expect".to_owned() }, &mut problems);
@@ -87,12 +88,14 @@ impl Compare {
                 }
                 _ => 0.0,
             },
-            Method::Primitive(comparison) => {
-                comparison.compare(found, expected).map_or(0.0, |grade| grade.value)
-            }
+            Method::Primitive(comparison) => match comparison.compare(found, expected, cells_max) {
+                Ok(grade) => grade.value,
+                Err(Outcome::Limit(_)) => return Ok(None),
+                Err(_) => 0.0,
+            },
         };
         // NaN is not agreement.
-        Ok(if value > 0.0 { value.min(1.0) } else { 0.0 })
+        Ok(Some(if value > 0.0 { value.min(1.0) } else { 0.0 }))
     }
 
     fn method(&self, problems: &mut Problems) -> Option<Method> {

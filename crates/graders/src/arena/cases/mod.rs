@@ -1,7 +1,6 @@
 //! The reader of case files: hidden cases in TOML, everything that is wrong with them at once.
 
 mod compare;
-mod json_text;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use super::members::{Member, Members};
 use crate::execution::{Case, CaseReport, Compare, Run, Verdict, is_label};
+use crate::quality::json as strict;
 use karat_evidence::json::problem::{Problems, quoted};
 use karat_evidence::json::toml;
 
@@ -224,10 +224,10 @@ fn read_value(
             None
         }
         (Some(value), None) => Some((value.value.clone(), value.path)),
-        (None, Some(text)) => match json_text::parse(text.text(problems)?) {
+        (None, Some(text)) => match strict::parse(text.text(problems)?) {
             Ok(value) => Some((value, text.path)),
-            Err((found, expected)) => {
-                problems.refuse(&text.path, found, expected, "");
+            Err(reason) => {
+                problems.refuse(&text.path, reason.to_string(), "JSON that every reader reads alike", "");
                 None
             }
         },

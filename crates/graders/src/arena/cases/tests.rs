@@ -140,7 +140,7 @@ proptest! {
                     prop_assert!(!file.cases().is_empty());
                     for case in file.cases() {
                         // What the reader takes, the comparison takes.
-                        prop_assert!(case.compare.value(&Value::Null, &case.expect).is_ok(), "{text}");
+                        prop_assert!(case.compare.value(&Value::Null, &case.expect, 0).is_ok(), "{text}");
                     }
                     let all = reports(&vec![1.0; file.cases().len()]);
                     prop_assert_eq!(file.value(&all), 1.0);

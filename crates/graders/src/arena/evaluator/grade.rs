@@ -6,8 +6,9 @@ use super::judged::{self, Judging};
 use super::{Attempt, Comparison, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade, Test};
 use crate::arena::members::Member;
 use crate::arena::primitives::{
-    Grade, OverlapMeasure, SetOverlap, api_call_efficiency, coverage_ratio, described, exact_match,
-    exact_match_ratio, fuzzy_string, numeric_tolerance, numeric_tolerance_list, set_overlap, time_decay,
+    CELLS_MAX, Grade, OverlapMeasure, SetOverlap, api_call_efficiency, coverage_ratio, described,
+    exact_match, exact_match_ratio, fuzzy_string_within, numeric_tolerance, numeric_tolerance_list,
+    set_overlap, time_decay,
 };
 use crate::arena::text;
 use karat_evidence::json::problem::Problems;
@@ -33,7 +34,7 @@ pub(super) fn evaluate(
                     comparison.check(&expected, &mut problems)?;
                     match field.of(attempt.submission) {
                         None => Err(Outcome::Missing),
-                        Some(submitted) => comparison.compare(submitted, expected.value),
+                        Some(submitted) => comparison.compare(submitted, expected.value, CELLS_MAX),
                     }
                 }
                 Test::Time { .. } => Ok(time.clone()),
@@ -135,8 +136,13 @@ impl Comparison {
         fits.then_some(())
     }
 
-    /// Compares a field of the submission with one of the ground truth that was checked.
-    pub(crate) fn compare(self, submitted: &Value, expected: &Value) -> Result<Grade, Outcome> {
+    /// Compares a field of the submission with one of the ground truth that was checked; texts within `cells_max`.
+    pub(crate) fn compare(
+        self,
+        submitted: &Value,
+        expected: &Value,
+        cells_max: usize,
+    ) -> Result<Grade, Outcome> {
         let list = || submitted.as_array().ok_or_else(|| mismatch(submitted, "an array"));
         match (self, expected) {
             (Self::ExactMatch(options), _) => Ok(exact_match(submitted, expected, options)),
@@ -154,8 +160,8 @@ impl Comparison {
             }
             (Self::FuzzyString(options), _) => {
                 let form = |value| text::form(value).ok_or_else(|| mismatch(value, "a text"));
-                fuzzy_string(&form(submitted)?, &form(expected)?, options)
-                    .map_err(|problems| unfit(&problems))
+                fuzzy_string_within(&form(submitted)?, &form(expected)?, options, cells_max)
+                    .map_err(|problems| Outcome::Limit(words(&problems)))
             }
             (Self::SetOverlap(options), Value::Array(expected)) => {
                 set_overlap(list()?, expected, options).map_err(|problems| unfit(&problems))
@@ -187,7 +193,11 @@ fn mismatch(found: &Value, expected: &str) -> Outcome {
 }
 
 fn unfit(problems: &Problems) -> Outcome {
+    Outcome::Unfit(words(problems))
+}
+
+fn words(problems: &Problems) -> String {
     let told =
         problems.iter().map(|problem| format!("found {}, expected {}", problem.found, problem.expected));
-    Outcome::Unfit(told.collect::<Vec<_>>().join("; "))
+    told.collect::<Vec<_>>().join("; ")
 }

@@ -178,6 +178,8 @@ pub enum Outcome {
     Missing,
     /// The submission has something there that cannot be compared: 0. Found and expected.
     Unfit(String),
+    /// A comparison would be beyond this limit: 0.
+    Limit(String),
     /// The part waits for something that scores, and nothing did: 0.
     NothingScored,
     /// Run against cases or a suite.

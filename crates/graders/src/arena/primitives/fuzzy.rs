@@ -28,21 +28,36 @@ pub struct FuzzyString {
 ///
 /// # Errors
 ///
-/// If the lengths of the texts, without what they begin and end with alike, have a product above [`CELLS_MAX`]: no
-/// caller should wait for the comparison of two texts of ten million characters.
+/// If the lengths of the texts, without what they begin and end with alike, have a product above [`CELLS_MAX`], and the texts
+/// are not so alike that the edits by the longer length have one below: no caller should wait for the comparison of two
+/// texts of ten million characters.
 pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Result<Grade, Problems> {
+    fuzzy_string_within(submitted, expected, options, CELLS_MAX)
+}
+
+/// Does the same within another limit than [`CELLS_MAX`].
+pub(crate) fn fuzzy_string_within(
+    submitted: &str,
+    expected: &str,
+    options: FuzzyString,
+    cells_max: usize,
+) -> Result<Grade, Problems> {
     let [a, b] = [submitted, expected].map(|text| units(text, options));
     let length = a.len().max(b.len());
     let same_start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let [rest_a, rest_b] = [&a, &b].map(|text| text.get(same_start..).unwrap_or_default());
     let same_end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
     let [rest_a, rest_b] = [rest_a, rest_b].map(|rest| rest.get(..rest.len() - same_end).unwrap_or_default());
-    if rest_a.len().saturating_mul(rest_b.len()) > CELLS_MAX {
+    let longest = rest_a.len().max(rest_b.len()).max(1);
+    let is_short = longest.saturating_mul(rest_a.len().min(rest_b.len())) <= cells_max;
+    let most = if is_short { longest } else { cells_max / longest };
+    let within = levenshtein::Args::default().score_cutoff(most);
+    let edits = levenshtein::distance_with_args(rest_a.iter().copied(), rest_b.iter().copied(), &within);
+    let edits = edits.ok_or_else(|| {
         let found = format!("texts that differ over {} and {} UTF-16 code units", rest_a.len(), rest_b.len());
-        let expected = format!("lengths whose product is at most {CELLS_MAX}");
-        return Err(Problems::one("$", found, &expected, "compare shorter texts, or use another primitive"));
-    }
-    let edits = levenshtein::distance(rest_a.iter().copied(), rest_b.iter().copied());
+        let expected = format!("lengths whose product is at most {cells_max}, or at most {most} edits");
+        Problems::one("$", found, &expected, "compare shorter texts, or use another primitive")
+    })?;
     let value = if length == 0 { 1.0 } else { 1.0 - edits as f64 / length as f64 };
     Ok(Grade { value, seen: Seen::Edits { edits, length } })
 }
@@ -101,6 +116,10 @@ mod tests {
         let grade = fuzzy_string(&sea, &typo, PLAIN).unwrap();
         assert_eq!(grade.seen, Seen::Edits { edits: 1, length: 10_000_001 });
         assert_eq!(value(&sea, "", PLAIN), 0.0);
+        // Few edits far from each other cost little more.
+        let ends = format!("x{}y", "ab".repeat(50_000));
+        let moved = format!("{}c", "ab".repeat(50_000));
+        assert_eq!(value(&ends, &moved, PLAIN), 1.0 - 2.0 / 100_002.0);
         let problem = fuzzy_string(&sea, &"c".repeat(10_000_000), PLAIN).unwrap_err();
         assert!(problem.to_string().contains("10000000 and 10000000"), "{problem}");
     }

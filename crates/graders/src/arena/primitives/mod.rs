@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use karat_evidence::json::problem::quoted;
 
+pub(crate) use fuzzy::fuzzy_string_within;
 pub use fuzzy::{CELLS_MAX, FuzzyString, fuzzy_string};
 pub use matching::{ExactMatch, exact_match, exact_match_ratio};
 pub use number::{

@@ -29,8 +29,17 @@ fn patterns_of_a_task_share_what_they_may_take() {
     assert!(long.contains("at most 1000 each and 16384 together"), "{long}");
     // What a search takes is the product of pattern and text.
     let transform = schema(&["a[ab]{2000}c".to_owned()]).unwrap();
-    let grade = transform.grade(&format!("{:?}", "ab".repeat(5_000_000)));
-    assert!(grade.reason.contains("more than 65536 bytes"), "{}", grade.reason);
+    let refused = transform.grade(&format!("{:?}", "ab".repeat(5_000_000))).unwrap_err().to_string();
+    assert!(refused.contains("a text of 10000002 bytes, expected at most 65536 bytes"), "{refused}");
+    let checklist = |kind: &str| json!([{"type": kind, "text": "total", "pattern": "total"}]);
+    let [searched, found] =
+        ["regex", "keyword"].map(|kind| Checklist::load(&checklist(kind), UnknownCriterion::Refuse).unwrap());
+    let long = format!("total{}", " ".repeat(Checklist::SEARCHED_BYTES_MAX));
+    assert!(searched.grade(&long).unwrap_err().to_string().contains("at most 65536 bytes"));
+    assert_eq!(
+        [searched.grade(&long[1..]), found.grade(&long)].map(|grade| grade.unwrap().value),
+        [0.0, 1.0]
+    );
 }
 
 #[test]
@@ -53,7 +62,7 @@ fn schemas_that_turn_in_circles() {
     });
     let deep = format!("{}1{}", r#"{"a":"#.repeat(100), "}".repeat(100));
     let transform = Transform::new(&json!("{}"), Some(&twice), PartialCredit::None).unwrap();
-    assert_eq!(transform.grade(&deep).value, 0.0);
+    assert_eq!(transform.grade(&deep).unwrap().value, 0.0);
     let refused =
         |schema| Transform::new(&json!("1"), Some(&schema), PartialCredit::None).unwrap_err().to_string();
     // Two ways that both lead on to two, and one way that leads on for long.

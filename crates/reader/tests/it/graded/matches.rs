@@ -95,10 +95,10 @@ fn every_problem_has_its_path_and_line_in_the_item() {
         (with("/constraints/tokenBudget", json!(1.5)), "$.constraints.tokenBudget: found the number `1.5`"),
         (with("/constraints/oddity", json!(1)), "$.constraints.oddity: found `oddity`"),
         (
-            with("/constraints/tokenBudget", json!(9_007_199_254_740_992_u64)),
+            with("/constraints/tokenBudget", json!(9_007_199_254_740_993_u64)),
             "$.constraints.tokenBudget: found ",
         ),
-        (with("/attempt_number", json!(9_007_199_254_740_992_u64)), "$.attempt_number: found "),
+        (with("/attempt_number", json!(9_007_199_254_740_993_u64)), "$.attempt_number: found "),
         (with("/agent_id", json!("  ")), "$.agent_id: found the text `  `"),
         (with("/agent_id", Value::Null), "$.agent_id: found nothing"),
         (with("/payload/answer", json!([1])), "$.payload.answer: found "),
@@ -198,5 +198,56 @@ fn a_failed_check_leaves_nothing_of_a_trajectory() {
             "{:?}",
             seen.suspicions
         );
+    }
+}
+
+/// A double next to another would be full points for the wrong id.
+#[test]
+fn whole_numbers_are_told_apart_or_the_match_is_refused() {
+    let long = ["9007199254740993", "1795794098088241123", "-1795794098088241123", "18446744073709551617"];
+    for (primitive, options, form) in [
+        ("exact_match", json!({}), "ID"),
+        ("exact_match", json!({"deep": true}), r#"{"a": [{"b": ID}]}"#),
+        ("exact_match_ratio", json!({"deep": true}), "[[ID]]"),
+        ("numeric_tolerance", json!({"tolerance": 0}), "ID"),
+        ("set_overlap", json!({}), "[ID]"),
+        ("coverage_ratio", json!({}), "[ID]"),
+    ] {
+        let mut part = json!({"primitive": primitive, "field": "id"});
+        part.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        let evaluator =
+            Evaluator::from_json(&json!({"evaluator": {"correctness": [part]}}), &["correctness"]).unwrap();
+        let play = |answer: &str, truth: &str| {
+            let graders = Graders { evaluator: Some(evaluator.clone()), ..Graders::default() };
+            let mut item = played();
+            item["payload"] = json!({"answer": {"id": "ANSWER"}});
+            item["ground_truth"] = json!({"id": "TRUTH"});
+            let form = |id: &str| form.replace("ID", id);
+            let text =
+                item.to_string().replace("\"ANSWER\"", &form(answer)).replace("\"TRUTH\"", &form(truth));
+            read(&mut reader(Kind::Match, graders), &text)
+                .map(|read| read.grading["evaluation"]["dimensions"][0]["value"].as_f64().unwrap())
+        };
+        for number in long {
+            let (answer, truth) = (play(number, "1").unwrap_err(), play("1", number).unwrap_err());
+            assert!(
+                answer.contains(&format!("found `{number}`")) && answer.contains("$.payload.answer.id"),
+                "{answer}"
+            );
+            assert!(truth.contains("$.ground_truth.id"), "{truth}");
+        }
+        for (answer, truth) in
+            [("9007199254740992", "9007199254740994"), ("1795794098088241200", "1795794098088241400")]
+        {
+            assert_eq!(play(answer, answer), Ok(1.0), "{primitive} {answer}");
+            assert!(play(answer, truth).unwrap() < 1.0, "{primitive} {answer} {truth}");
+        }
+        // As a text with all its digits it is another one.
+        let text = format!("\"{}\"", long[1]);
+        assert!(play(&text, "1795794098088241200").unwrap() < 1.0, "{primitive}");
+        if form == "ID" {
+            let twice = play("1, \"id\": 1", "1").unwrap_err();
+            assert!(twice.contains("$.payload.answer.id: found the key a second time"), "{twice}");
+        }
     }
 }

@@ -233,3 +233,39 @@ fn subnets_are_allowed_once() {
     item["constraints"] = json!({"allowed_subnets": "SN9"});
     assert!(run(&item).unwrap_err().starts_with("$.constraints.allowed_subnets: found the text `SN9`"));
 }
+
+#[test]
+fn whole_numbers_of_outputs_are_told_apart() {
+    let graded = |expected: &str, output: &str| {
+        let item =
+            told("data_transform", json!({"expected_output": {"id": "EXPECTED"}}), json!({"text": output}));
+        let text = item.to_string().replace("\"EXPECTED\"", expected);
+        read(&mut reader(Kind::WorkflowRun, Graders::default()), &text)
+            .map(|read| read.facts["output_quality"].clone())
+    };
+    for (expected, output, quality) in [
+        ("9007199254740992", "9007199254740992", 1.0),
+        ("9007199254740992", "9007199254740993", 0.0),
+        ("9007199254740992", "9.007199254740992e15", 1.0),
+        ("1795794098088241200", "1795794098088241200", 1.0),
+        ("1795794098088241200", "1795794098088241123", 0.0),
+        ("1.7957940980882412e18", "1.7957940980882412e18", 1.0),
+        ("1e20", "100000000000000000000", 1.0),
+        ("1e20", "100000000000000000001", 0.0),
+    ] {
+        let found = graded(expected, &format!("{{\"id\": {output}}}"));
+        assert_eq!(found, Ok(json!(quality)), "{expected} {output}");
+    }
+    let refused = graded("1795794098088241123", "{}").unwrap_err();
+    assert!(
+        refused.contains("$.task.reference.expected_output.id: found `1795794098088241123`"),
+        "{refused}"
+    );
+    let mut item = told("data_transform", json!({"expected_output": 1}), json!({"text": "1"}));
+    item["result"]["final_output"]["artifacts"] = json!({"metadata": {"id": 9_007_199_254_740_993_i64}});
+    let refused = run(&item).unwrap_err();
+    assert!(
+        refused.contains("$.result.final_output.artifacts.metadata.id: found `9007199254740993`"),
+        "{refused}"
+    );
+}

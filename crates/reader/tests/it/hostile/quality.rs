@@ -78,14 +78,14 @@ fn checklists_over_ten_megabytes() {
             let keyword = |at: usize| json!({"text": format!("{}{at}", "a".repeat(30))});
             let mut criteria: Vec<Value> = (2..count).map(keyword).collect();
             criteria.push(json!({"type": "json_key", "text": "key"}));
-            criteria.push(json!({"type": "regex", "pattern": "a+b"}));
-            let grade = checklist(&json!(criteria)).grade(&"a".repeat(bytes));
+            criteria.push(json!({"text": "a b"}));
+            let grade = checklist(&json!(criteria)).grade(&"a".repeat(bytes)).unwrap();
             assert_eq!((grade.met, grade.criteria.len()), (0, count));
             assert!(json!(grade).to_string().len() < 1_000_000);
         }
         // The keyword is as long as the text, and longer in lower case.
         let long = ten_megabytes("\u{130}");
-        assert_eq!(checklist(&json!([{"text": long}])).grade(&long).met, 1);
+        assert_eq!(checklist(&json!([{"text": long}])).grade(&long).unwrap().met, 1);
     });
 }
 
@@ -94,10 +94,10 @@ fn checklists_in_every_script() {
     for script in SCRIPTS.into_iter().filter(|script| !script.trim().is_empty()) {
         let pattern: String = script.chars().map(|c| format!(r"\x{{{:x}}}", u32::from(c))).collect();
         let criteria = json!([{"text": script}, {"type": "regex", "pattern": pattern}]);
-        assert_eq!(checklist(&criteria).grade(&format!("x {script} x")).met, 2, "{script:?}");
-        assert_eq!(checklist(&criteria).grade("nothing of it").met, 0, "{script:?}");
+        assert_eq!(checklist(&criteria).grade(&format!("x {script} x")).unwrap().met, 2, "{script:?}");
+        assert_eq!(checklist(&criteria).grade("nothing of it").unwrap().met, 0, "{script:?}");
         let key = json!([{"type": "json_key", "text": script}]);
-        assert_eq!(checklist(&key).grade(&json!({script: 1}).to_string()).met, 1, "{script:?}");
+        assert_eq!(checklist(&key).grade(&json!({script: 1}).to_string()).unwrap().met, 1, "{script:?}");
     }
 }
 
@@ -140,7 +140,7 @@ fn patterns_that_explode_where_they_are_searched() {
             patterns.iter().map(|pattern| json!({"type": "regex", "pattern": pattern})).collect();
         let letters: String =
             numbers().take(60_000).map(|number| if number & 1 == 0 { 'a' } else { 'b' }).collect();
-        let grade = checklist(&json!(criteria)).grade(&letters);
+        let grade = checklist(&json!(criteria)).grade(&letters).unwrap();
         assert!(grade.criteria.iter().all(|criterion| criterion.reason.is_none()), "all were searched");
         assert_eq!(grade.met, 0);
     });
@@ -151,10 +151,10 @@ fn patterns_that_explode_where_they_are_searched() {
             // The expected value has to satisfy the schema, so it is not text.
             let expected = json!({"any": 1});
             let schema = json!({"if": {"type": "string"}, "then": schema});
-            transform(expected, Some(&schema)).grade(text).outcome
+            transform(expected, Some(&schema)).grade(text).map(|grade| grade.outcome)
         };
-        assert_eq!(refused(&format!("\"{}!\"", "a".repeat(50_000))), TransformOutcome::Invalid);
-        assert_eq!(refused(&format!("\"{}!\"", "a".repeat(10_000_000))), TransformOutcome::Invalid);
+        assert_eq!(refused(&format!("\"{}!\"", "a".repeat(50_000))), Ok(TransformOutcome::Invalid));
+        assert!(refused(&format!("\"{}!\"", "a".repeat(10_000_000))).is_err());
     });
 }
 
@@ -171,10 +171,10 @@ fn code_of_ten_megabytes() {
 fn json_in_outputs_is_deep() {
     for text in deep_texts() {
         ends(move || {
-            let grade = transform(json!({"a": 1}), None).grade(&text);
+            let grade = transform(json!({"a": 1}), None).grade(&text).unwrap();
             assert_eq!(grade.value, 0.0);
             assert!(matches!(grade.outcome, TransformOutcome::NotJson | TransformOutcome::Ambiguous));
-            let grade = checklist(&json!([{"type": "json_key", "text": "a"}])).grade(&text);
+            let grade = checklist(&json!([{"type": "json_key", "text": "a"}])).grade(&text).unwrap();
             assert!(grade.met == 0 && grade.criteria[0].reason.is_some());
         });
     }
@@ -196,19 +196,19 @@ fn json_in_outputs_is_wide() {
             let members = (0..100_000).map(|at| (format!("key {at}"), json!(at / last)));
             members.collect::<Map<_, _>>().into()
         };
-        let grade = transform(object(1), None).grade(&object(2).to_string());
+        let grade = transform(object(1), None).grade(&object(2).to_string()).unwrap();
         assert_eq!(grade.keys.unwrap().matched, 1, "0 is 0");
         // The difference is at the bottom, behind what is the same at every level.
         let nested = |bottom: Value| {
             let same: Vec<usize> = (0..1000).collect();
             (0..100).fold(bottom, |inner, _| json!({"a": same, "b": inner}))
         };
-        let grade = transform(nested(json!(1)), None).grade(&nested(json!(2)).to_string());
+        let grade = transform(nested(json!(1)), None).grade(&nested(json!(2)).to_string()).unwrap();
         assert!(grade.reason.ends_with("is `2`, expected `1`"), "{}", grade.reason);
         // A number of ten million digits, and as many numbers.
-        assert_eq!(transform(json!(1), None).grade(&ten_megabytes("1")).value, 0.0);
+        assert_eq!(transform(json!(1), None).grade(&ten_megabytes("1")).unwrap().value, 0.0);
         let list = format!("[{}1]", ten_megabytes("1,"));
-        assert_eq!(transform(json!([1]), None).grade(&list).value, 0.0);
+        assert_eq!(transform(json!([1]), None).grade(&list).unwrap().value, 0.0);
     });
 }
 
@@ -231,7 +231,7 @@ fn values_that_keep_a_schema_busy() {
     ] {
         ends(move || {
             // An expected value that every one of these takes.
-            let grade = transform(json!({"other": 1}), Some(&schema)).grade(&text);
+            let grade = transform(json!({"other": 1}), Some(&schema)).grade(&text).unwrap();
             assert_eq!(grade.value, 0.0);
             assert!(grade.reason.len() < 1000);
         });
@@ -242,10 +242,13 @@ fn values_that_keep_a_schema_busy() {
 fn half_surrogate_pairs_are_not_taken_for_other_text() {
     for text in HALF_PAIRS {
         let whole = format!(r#"{{"a": {text}}}"#);
-        assert_eq!(transform(json!("\"\u{fffd}\""), None).grade(text).outcome, TransformOutcome::NotJson);
-        assert_eq!(transform(json!({"a": "\u{fffd}"}), None).grade(&whole).value, 0.0, "{text}");
+        assert_eq!(
+            transform(json!("\"\u{fffd}\""), None).grade(text).unwrap().outcome,
+            TransformOutcome::NotJson
+        );
+        assert_eq!(transform(json!({"a": "\u{fffd}"}), None).grade(&whole).unwrap().value, 0.0, "{text}");
         let key = format!(r#"{{{text}: 1, "a": 1}}"#);
-        let grade = checklist(&json!([{"type": "json_key", "text": "a"}])).grade(&key);
+        let grade = checklist(&json!([{"type": "json_key", "text": "a"}])).grade(&key).unwrap();
         assert!(grade.met == 0 && grade.criteria[0].reason.is_some(), "{text}");
     }
 }
