@@ -103,6 +103,8 @@ karat_core::words! {
         NoOfficialScore = "no-official-score",
         /// Items of it have no time, and its official score follows time or order.
         WithoutTime = "without-time",
+        /// Its rows over cases at a task do not say what they are, or contradict each other.
+        UnclearRows = "unclear-rows",
     }
 
     /// The origin of a choice.

@@ -61,6 +61,9 @@ pub struct TaskAttempts {
     pub mean: f64,
     /// The number of them that pass.
     pub passed: u64,
+    /// The most cases of one of them, where they are means over cases, which do not pass; else left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cases: Option<u64>,
     /// The items.
     pub items: Vec<ItemAt>,
 }
@@ -182,6 +185,7 @@ impl TaskAttempts {
         Self {
             mean: points(share(side.mean()), rows.scale.max),
             passed: side.passed() as u64,
+            cases: side.attempts.iter().filter_map(|(at, ..)| rows.rows.get(*at)?.cases()).max(),
             items: side.attempts.iter().filter_map(item).collect(),
         }
     }

@@ -13,8 +13,8 @@ use crate::standing::notes::{percent, untimed};
 use crate::text::{Tone, clean, count};
 
 /// Returns the notes on the standing of one subject: what limits its score or makes it less certain, what the next tier needs,
-/// and what time alone will change.
-pub fn notes(standing: &Answered) -> Vec<(Tone, String)> {
+/// and what time alone will change. Under rules that are `plain` tasks count alike, and not items.
+pub fn notes(standing: &Answered, plain: bool) -> Vec<(Tone, String)> {
     let held = standing.review.as_ref().and_then(|review| review.held.as_ref()).map(|held| {
         let delta = held.flags.delta.map_or_else(String::new, |delta| format!(" ({delta:+})"));
         let gating = standing.gating_points.map_or_else(|| "none".to_owned(), |points| points.to_string());
@@ -34,7 +34,7 @@ pub fn notes(standing: &Answered) -> Vec<(Tone, String)> {
         Some((Tone::Plain, format!("not {}: {why}", clean(tier.next.as_ref()?))))
     });
     let states = held.or_else(|| gating(standing)).into_iter().chain(limits(standing));
-    let states = states.chain(one_task(standing)).chain(next);
+    let states = states.chain(one_task(standing).filter(|_| !plain)).chain(next);
     let certificate = tier.and_then(|tier| tier.certificate.as_ref());
     states.chain(certificate.into_iter().flat_map(of_certificate)).chain(warm_up(standing)).collect()
 }

@@ -293,7 +293,7 @@ fn power(pair: &ComparedPair, scale: u32) -> Option<String> {
     let tasks = count(size(found.estimate.tasks), "task");
     let chance = whole_percent(power.power);
     let own = power.smallest_difference.filter(|it| *it <= f64::from(scale)).map_or_else(
-        || format!("{tasks} show no difference with a chance of {chance}"),
+        || format!("{tasks} are too few to show any difference with a chance of {chance}"),
         |it| format!("{tasks} show a difference of {} or more with a chance of {chance}", writing.number(it)),
     );
     // To ask for a few more tasks than there are does not help.
@@ -386,6 +386,7 @@ fn change(change: &TaskChange, scale: u32) -> Vec<Cell> {
 /// Returns how many attempts pass, of the first and of the second.
 fn passed(first: &TaskAttempts, second: &TaskAttempts) -> String {
     let of = |side: &TaskAttempts| match side.items.len() {
+        _ if side.cases.is_some() => String::from("-"),
         1 if side.passed == 1 => String::from("yes"),
         1 => String::from("no"),
         many => format!("{}/{many}", side.passed),

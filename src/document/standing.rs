@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use karat_core::timestamp::Timestamp;
 use karat_standing::lifecycle::TaskStatus;
-use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding};
+use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding, is_plain};
 
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
 use crate::answers::basis::Basis;
@@ -33,6 +33,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
     let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
     let mut document = standings(&all, &[]);
     let rules = answer.card.standing.as_ref();
+    let plain = rules.is_some_and(is_plain);
     let what = rules.map_or("", |rules| match rules.score {
         StandingScore::Window => "mean of scores",
         StandingScore::Latest => "newest values",
@@ -49,7 +50,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
         }
         _ => {
             if let Some(Part::Table(table)) = document.parts.first_mut() {
-                table.rows.iter_mut().zip(&all).for_each(|(row, it)| row.notes = notes(it));
+                table.rows.iter_mut().zip(&all).for_each(|(row, it)| row.notes = notes(it, plain));
             }
             document.note(Tone::Plain, foot(answer));
         }

@@ -96,8 +96,14 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let needed = gate.tasks_needed.filter(|needed| *needed > pair.difference.estimate.tasks);
     let needed =
         needed.map(|needed| format!("; if both are alike it takes about {needed} tasks to show that"));
+    // Above it stands the interval of the difference, which says worse or better.
+    let room = if gate.low == pair.difference.estimate.low {
+        ""
+    } else {
+        ", with room for a task that loses everything"
+    };
     Some(format!(
-        "it is not shown that `{who}` is not worse than {than}{by}: the difference is {} over {tasks} ({interval}; {counts}){}{gone}",
+        "it is not shown that `{who}` is not worse than {than}{by}: the difference is {} over {tasks} ({interval}{room}; {counts}){}{gone}",
         writing.signed(gate.difference),
         needed.unwrap_or_default()
     ))

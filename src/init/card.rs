@@ -83,7 +83,7 @@ fn draft(plan: &Plan<'_>) -> String {
     }
     if plan.has_task {
         text.push_str(
-            "\n# The official score: the mean over tasks. How a run ended counts as it says.\n[standing]\nscore    \
+            "\n# The official score: the mean over all tasks. How a run ended counts as it says.\n[standing]\nscore    \
              = \"window\"\nwindow   = {}\noutcomes = { no-verdict = \"excluded\", stopped = \"failure\", \
              not-applicable = \"excluded\", refused = \"failure\" }\n",
         );

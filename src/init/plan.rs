@@ -88,6 +88,16 @@ pub(super) fn column(field: &Field) -> String {
     field.path().column()
 }
 
+/// Returns whether a field says how many cases a row is a mean over.
+fn is_case_count(field: &Field) -> bool {
+    !field.is_nested() && column(field) == "n" && field.are_cases() && field.given() > 0
+}
+
+/// Returns whether a field beside that number says what such a row is.
+fn is_role(name: &str) -> bool {
+    matches!(name, "part" | "run")
+}
+
 /// Returns whether one of some fields is this one.
 fn is_among<'f>(field: &Field, mut others: impl Iterator<Item = &'f Field>) -> bool {
     others.any(|other| std::ptr::eq(other, field))
@@ -137,14 +147,19 @@ impl<'d> Plan<'d> {
             plan.gate = Gate { is_not_worse: plan.has_task, floor: args.fail_under };
             return Ok(plan);
         }
+        // What says which rows of a mean over cases belong together is nothing to score, unless it is asked for.
+        let mut counted = args.higher.iter().chain(&args.lower).chain(&args.success);
+        let has_cases = fields.iter().any(|field| is_case_count(field)) && !counted.any(|name| name == "n");
+        let is_role = |field: &Field| has_cases && !field.is_nested() && is_role(&column(field));
+        let own: Vec<&Field> = fields.iter().copied().filter(|field| !is_role(field)).collect();
         let subject = match &args.subject {
             Some(name) => Some(fit(named(name, "--subject")?, data, "subject")?),
-            None => subject(&fields, data)?,
+            None => subject(&own, data)?,
         };
         check_ids(data.profile.fields())?;
         let task = match &args.task {
             Some(name) => Some(named(name, "--task")?),
-            None => task(&fields, subject),
+            None => task(&own, subject),
         };
         plan.subject = subject.map(written).filter(|name| name != "subject");
         plan.task = task.map(written).filter(|name| name != "task");
@@ -167,8 +182,12 @@ impl<'d> Plan<'d> {
         for name in &args.without {
             named(name, "--without")?;
         }
+        let is_asked = |field: &Field| is_among(field, asked.iter().map(|(field, _)| *field));
         for field in fields.iter().copied().filter(|field| !is_taken(field)) {
-            plan.place(field, &asked, &args.without);
+            match is_role(field) && !is_asked(field) {
+                true => plan.left.push(format!("{}: which part or run of the cases a row is", column(field))),
+                false => plan.place(field, &asked, &args.without),
+            }
         }
         if plan.measures.is_empty() {
             // Of a single run everything is the same; later runs differ from it.
@@ -192,7 +211,7 @@ impl<'d> Plan<'d> {
             plan.count_benchmarks();
         }
         plan.share_scales();
-        plan.keep_specials(subject, task)?;
+        plan.keep_specials(subject, task, has_cases)?;
         plan.gate = Gate { is_not_worse: plan.has_task, floor: args.fail_under };
         Ok(plan)
     }
@@ -232,8 +251,7 @@ impl<'d> Plan<'d> {
                 }
             }
             Shape::Number | Shape::Boolean => {
-                let is_case_count = name == "n" && field.are_cases();
-                if is_case_count {
+                if is_case_count(field) {
                     leave("how many cases a row is a mean over");
                 } else if let Err(why) = scale_of(field)
                     // A benchmark that all solve alike is one of the mean all the same.
@@ -378,7 +396,12 @@ impl<'d> Plan<'d> {
     }
 
     /// Declares the fields that have a name to which the reader gives a meaning, and another content.
-    fn keep_specials(&mut self, subject: Option<&Field>, task: Option<&Field>) -> Result<(), Error> {
+    fn keep_specials(
+        &mut self,
+        subject: Option<&Field>,
+        task: Option<&Field>,
+        has_cases: bool,
+    ) -> Result<(), Error> {
         let mut more = Vec::new();
         let fields = self.data.profile.fields().iter();
         for field in fields.filter(|field| field.given() > 0 || field.shape() == Shape::Mixed) {
@@ -388,6 +411,7 @@ impl<'d> Plan<'d> {
                 "time" => field.are_times(),
                 "outcome" => field.are_outcomes(),
                 "n" => field.are_cases(),
+                role if has_cases && is_role(role) => field.are_names(),
                 "task" => field.are_names() || task.is_some(),
                 _ => continue,
             };
@@ -409,7 +433,7 @@ impl<'d> Plan<'d> {
             }
             if field.shape() == Shape::Mixed {
                 return Err(refused(format!("the field `{name}` has values that karat does not read under this name"))
-                    .hint("`time` is a timestamp, `task` a name, `outcome` how an item ended, `n` a number of cases")
+                    .hint("`time` is a timestamp, `task` a name, `outcome` how an item ended, `n` a number of cases, `part` and `run` beside it names")
                     .hint("give it another name in the data"));
             }
             more.push(field);

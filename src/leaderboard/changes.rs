@@ -109,6 +109,8 @@ impl Changes {
             let counted = run.value(settings.policy).zip(pass.of(&run, settings.policy));
             let sides = counted.map(|counted| (tasks.entry(task).or_default(), counted));
             if let Some((sides, (value, passes))) = sides {
+                // A mean over cases is not an attempt, and does not pass.
+                let passes = passes && row.cases().is_none();
                 let attempts = sides.iter_mut().skip(side).take(1);
                 attempts.for_each(|side| side.attempts.push((at, value, passes)));
             }

@@ -368,7 +368,7 @@ pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
 }
 
 /// The error where no attempt is left.
-const NO_ATTEMPTS: StatisticsError = StatisticsError::TooFew {
+pub(crate) const NO_ATTEMPTS: StatisticsError = StatisticsError::TooFew {
     what: "attempts (a row with `n` is a mean over cases and no attempt)",
     found: 0,
     needed: 1,

@@ -1,6 +1,6 @@
 //! Loading of scored items: records, which are computed again from their facts, or items that were just scored.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
@@ -47,6 +47,22 @@ pub struct Selection<'a> {
     pub sides: &'a [(String, String)],
     /// The side whose items are also kept by themselves, under the own names of their subjects.
     pub alone: Option<&'a str>,
+    /// The treatment of a subject whose rows over cases cannot be brought together.
+    pub unclear: Unclear,
+}
+
+/// The treatment of rows over cases at one task, and of a subject whose rows contradict each other or do not say what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unclear {
+    /// All is refused: the one who has the items can say what they are.
+    #[default]
+    Refused,
+    /// It is left out, with the reason: the items of a log stay as they are, and others are to have an answer.
+    LeftOut,
+    /// The same, also where the parts of a run came to the log at different moments.
+    LeftOutOfStandings,
+    /// Nothing is brought together: a list of items has each of them.
+    Apart,
 }
 
 /// The arrival of an item in a log.
@@ -257,12 +273,12 @@ impl<'r> Loader<'r> {
         sides.get(self.side).map_or(file, |(_, side)| side)
     }
 
-    /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the
+    /// Adds the record at `position` of a store, or one on its way there, without computing it again: its log vouches for the bytes. `scorer` is the
     /// index of its scorecard as [`Loader::scorer`] returned it, and `raw` the evidence, or nothing where only declared
     /// fields are asked for. Of the selection, only fields and filters apply.
     pub fn add_kept(
         &mut self,
-        position: u64,
+        position: Option<u64>,
         scorer: usize,
         document: &RecordDocument,
         arrival: Arrival,
@@ -308,7 +324,10 @@ impl<'r> Loader<'r> {
             digest: evidence.digest,
             outcome: evidence.outcome,
             scorer: short(scorer),
-            arrival: self.names.add_numbered(&evidence.id, "record ", position),
+            arrival: match position {
+                Some(position) => self.names.add_numbered(&evidence.id, "record ", position),
+                None => self.names.add_named(&evidence.id, &format!("item `{}`", clean(&evidence.id))),
+            },
             task: evidence.task.as_ref().map_or(NO_TASK, |task| self.names.tasks.index(task)),
             coverage: coverage(share(document.coverage)),
             time,
@@ -350,7 +369,7 @@ impl<'r> Loader<'r> {
         for (rank, (_, at)) in subjects.iter().enumerate() {
             ranks.iter_mut().skip(*at).take(1).for_each(|it| *it = rank);
         }
-        let subjects: Vec<String> = subjects.into_iter().map(|(name, _)| name).collect();
+        let mut subjects: Vec<String> = subjects.into_iter().map(|(name, _)| name).collect();
         for row in &mut self.rows {
             row.subject = ranks.get(row.subject).copied().unwrap_or_default();
             row.scorer = short(order.get(row.scorer()).copied().unwrap_or_default());
@@ -371,8 +390,28 @@ impl<'r> Loader<'r> {
             names: &self.names,
             scorers: &self.scorers,
             subjects: subjects.iter().map(|name| self.own_name(name)).collect(),
+            unclear: self.selection.unclear,
         };
-        pool(&mut self.rows, &mut order, &known)?;
+        let unclear = pool(&mut self.rows, &mut order, &known)?;
+        let mut left_out = BTreeMap::new();
+        if !unclear.is_empty() {
+            let mut numbers = Vec::with_capacity(subjects.len());
+            let mut stay = Vec::new();
+            for (at, name) in subjects.into_iter().enumerate() {
+                numbers.push(stay.len());
+                match unclear.get(&at) {
+                    Some(why) => _ = left_out.insert(name, why.clone()),
+                    None => stay.push(name),
+                }
+            }
+            subjects = stay;
+            order.retain(|at| {
+                self.rows.get(*at as usize).is_some_and(|row| !unclear.contains_key(&row.subject))
+            });
+            self.rows
+                .iter_mut()
+                .for_each(|row| row.subject = numbers.get(row.subject).copied().unwrap_or_default());
+        }
         // What is left of one subject is in order of the ids.
         order.sort_by_cached_key(|at| self.rows.get(*at as usize).map(|row| (row.subject, row.time)));
         put(&mut self.rows, &mut order);
@@ -394,6 +433,7 @@ impl<'r> Loader<'r> {
             scale,
             dimensions,
             subjects,
+            left_out,
             origins,
             rows,
             tasks,

@@ -10,7 +10,7 @@ pub mod gaps;
 mod load;
 mod names;
 mod order;
-mod parts;
+pub(crate) mod parts;
 pub mod problems;
 mod stored;
 
@@ -25,7 +25,7 @@ use karat_core::timestamp::Timestamp;
 
 pub(crate) use fields::Fields;
 pub use fields::{FactScale, number};
-pub use load::{Arrival, Loader, Selection};
+pub use load::{Arrival, Loader, Selection, Unclear};
 pub use stored::StoredRecord;
 
 use self::names::Names;
@@ -278,6 +278,8 @@ pub struct Rows {
     pub dimensions: Vec<(String, String)>,
     /// The subjects, in order of their names.
     pub subjects: Vec<String>,
+    /// The subjects whose rows over cases cannot be brought together, each with the reason; they have no items here.
+    pub left_out: BTreeMap<String, String>,
     /// The file and the own name of each subject, if the same subject in two files is two; else empty.
     pub origins: Vec<Origin>,
     /// The items by subject, time and id.

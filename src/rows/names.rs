@@ -73,6 +73,12 @@ impl Names {
         self.push(id, spot)
     }
 
+    /// Adds an item at a place with that name.
+    pub(super) fn add_named(&mut self, id: &str, place: &str) -> u32 {
+        let spot = (self.heads.index(place), NO_NUMBER);
+        self.push(id, spot)
+    }
+
     /// Adds an item at a place that ends with a number.
     pub(super) fn add_numbered(&mut self, id: &str, head: &str, number: u64) -> u32 {
         let spot = match u32::try_from(number) {

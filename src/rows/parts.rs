@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use karat_core::facts::Outcome;
 use karat_core::number::{Score, round_ratio};
 
+use super::load::Unclear;
 use super::names::Names;
 use super::problems::Problems;
 use super::{MeasuredValue, More, NO_MORE, NONE, Readings, Row, number};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 /// The rows over cases of one subject at one task; in a leaderboard of each value of a field, those of one value.
 type Key<'r> = (usize, &'r str, &'r [Option<String>]);
+
+const HINT: &str = "a field `part` names the shard of one run, and `run` the repeat over the same cases: any text or number, each its own";
 
 /// Returns the names of the run and of the part that a row is.
 fn role(row: &Row) -> (Option<&str>, Option<&str>) {
@@ -28,16 +31,24 @@ pub(super) struct Known<'r> {
     pub scorers: &'r [Arc<CompiledCard>],
     /// The subjects, as a reader knows them.
     pub subjects: Vec<&'r str>,
+    pub unclear: Unclear,
 }
 
-/// Pools the parts of each run among the rows of `order`: the first of them becomes the run, the others leave it.
+/// Pools the parts of each run among the rows of `order`: the first of them becomes the run, the others leave it. Returns the
+/// subjects that are to be left out, each with the reason.
 ///
 /// # Errors
-/// If rows over cases at one task do not say whether they are parts or runs, or contradict each other.
-pub(super) fn pool(rows: &mut [Row], order: &mut Vec<u32>, known: &Known<'_>) -> Result<(), Error> {
+/// If rows over cases at one task do not say whether they are parts or runs, or contradict each other, and are refused for that.
+pub(super) fn pool(
+    rows: &mut [Row],
+    order: &mut Vec<u32>,
+    known: &Known<'_>,
+) -> Result<BTreeMap<usize, String>, Error> {
     let row = |at: u32| rows.get(at as usize);
-    if !order.iter().filter_map(|&at| row(at)).any(|row| row.cases().is_some()) {
-        return Ok(());
+    let mut left_out = BTreeMap::new();
+    let is_over_cases = |at: &u32| row(*at).is_some_and(|row| row.cases().is_some());
+    if known.unclear == Unclear::Apart || !order.iter().any(is_over_cases) {
+        return Ok(left_out);
     }
     let mut tasks: BTreeMap<Key<'_>, Vec<(u32, &Row)>> = BTreeMap::new();
     for (at, row) in order.iter().filter_map(|&at| Some((at, row(at)?))) {
@@ -47,13 +58,16 @@ pub(super) fn pool(rows: &mut [Row], order: &mut Vec<u32>, known: &Known<'_>) ->
     let mut problems = Problems::default();
     let mut pooled: Vec<(u32, Row)> = Vec::new();
     let mut gone: Vec<u32> = Vec::new();
-    for ((_, task, _), mut all) in tasks {
+    for ((subject, task, _), mut all) in tasks {
         if all.len() < 2 || all.iter().all(|(_, row)| row.cases().is_none()) {
             continue;
         }
         all.sort_by(|(_, a), (_, b)| role(a).cmp(&role(b)));
         if let Some(problem) = known.unclear(task, &all.iter().map(|(_, row)| *row).collect::<Vec<_>>()) {
-            problems.add(problem);
+            match known.unclear {
+                Unclear::Refused => problems.add(problem),
+                _ => _ = left_out.entry(subject).or_insert(format!("{problem}; {HINT}")),
+            }
             continue;
         }
         for run in all.chunk_by(|(_, a), (_, b)| role(a).0 == role(b).0) {
@@ -67,15 +81,25 @@ pub(super) fn pool(rows: &mut [Row], order: &mut Vec<u32>, known: &Known<'_>) ->
             }
         }
     }
-    problems.end(
-        "a field `part` names the shard of one run, and `run` the repeat over the same cases: any text or number, each its own",
-    )?;
+    problems.end(HINT)?;
     for (at, row) in pooled {
+        if known.unclear == Unclear::LeftOutOfStandings && row.is_spread() {
+            let subject = known.subjects.get(row.subject).copied().unwrap_or_default();
+            left_out.entry(row.subject).or_insert_with(|| spread(&known.names.place(&row), subject));
+        }
         rows.iter_mut().skip(at as usize).take(1).for_each(|it| it.clone_from(&row));
     }
     gone.sort_unstable();
     order.retain(|at| gone.binary_search(at).is_err());
-    Ok(())
+    Ok(left_out)
+}
+
+/// Returns why a run at this place has no standing: its parts came at different moments.
+pub(crate) fn spread(place: &str, subject: &str) -> String {
+    format!(
+        "{place}: the parts of this run of `{}` came at different moments, so that there is no moment from which the run counts; hand in the whole run as one row",
+        clean(subject)
+    )
 }
 
 impl Known<'_> {
@@ -297,6 +321,11 @@ formula = "solved"
     fn a_mean_over_cases_is_no_attempt() {
         let only = board("a,t,1,0.9,225,,,\n", json!({"attempts": 1})).unwrap_err();
         assert!(only.contains("is a mean over cases and no attempt"), "{only}");
+        let card = format!("{CARD}[standing]\nscore = \"window\"\n");
+        let files = [json!({"name": "rows.csv", "text": "subject,task,id,solved,n\na,t,1,0.9,225\n"})];
+        let asked = json!({"question": "leaderboard", "card_text": card, "files": files, "settings": {"attempts": 1}});
+        let official = answer(asked.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(official.contains("is a mean over cases and no attempt"), "{official}");
         let mixed = board("a,t,1,0.9,225,,,\na,u,2,1,,,,\n", json!({"attempts": 1})).unwrap();
         let first = &mixed[0]["attempts"][0];
         assert_eq!((&first["tasks"], &first["pass_hat"]["mean"]), (&json!(1), &json!(1)));

@@ -9,8 +9,8 @@ use karat_standing::stand::{Item, Reading};
 use super::events::Events;
 use super::refused;
 use crate::error::Error;
+use crate::rows::parts::spread;
 use crate::rows::{MeasuredValue, Row, Rows};
-use crate::text::clean;
 
 /// Returns the rows as items, with the runners that events name. Values are put in the order of `card`.
 pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
@@ -52,10 +52,11 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
             ..Item::new(subject, id, row.digest)
         }
     };
-    let spread = rows.rows.iter().filter(|row| row.is_spread()).map(|row| {
-        let subject = rows.subject_name(row.subject);
-        format!("{}: the parts of this run of `{}` came at different moments, so that there is no moment from which the run counts; hand in the whole run as one row", rows.place(row), clean(subject))
-    });
+    let spread = rows
+        .rows
+        .iter()
+        .filter(|row| row.is_spread())
+        .map(|row| spread(&rows.place(row), rows.subject_name(row.subject)));
     let spread: Vec<String> = spread.collect();
     if !spread.is_empty() {
         return Err(refused(&spread));

@@ -1,7 +1,7 @@
 //! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The
 //! index is computed from the log; `index_cache` saves it between starts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use karat_core::facts::Outcome;
@@ -29,6 +29,8 @@ pub struct NewRow {
     pub trust: Trust,
     /// True if it was handed in as history that is old on purpose.
     pub is_backfilled: bool,
+    /// True if it is a mean over cases.
+    pub is_over_cases: bool,
     pub sender: Option<String>,
 }
 
@@ -48,6 +50,8 @@ pub struct Row {
     pub trust: Trust,
     /// True if it was handed in as history that is old on purpose.
     pub is_backfilled: bool,
+    /// True if it is a mean over cases.
+    pub is_over_cases: bool,
     /// The sender, or [`NO_NAME`].
     sender: u32,
     /// The first half of the digest of the id of its evidence.
@@ -71,6 +75,8 @@ pub struct Index {
     /// The withdrawals of what revoked keys sent.
     withdrawn: Vec<Withdrawn>,
     backfilled: u64,
+    /// The scorecards, subjects and tasks of the means over cases.
+    over_cases: HashSet<(u32, u32, u32)>,
     /// While the log is loaded: the records that marks name, by the digest of the id, with the position of the mark.
     marks: HashMap<[u8; 16], u64>,
 }
@@ -119,6 +125,10 @@ impl Names {
         usize::try_from(number).ok().and_then(|at| self.list.get(at)).map_or("", |name| name)
     }
 
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -137,6 +147,7 @@ impl Index {
             outcome: new.outcome,
             trust: new.trust,
             is_backfilled: new.is_backfilled,
+            is_over_cases: new.is_over_cases,
             sender: new.sender.as_deref().map_or(NO_NAME, |sender| self.names.place(sender)),
             item: half(new.item),
         };
@@ -149,6 +160,9 @@ impl Index {
             self.rows.reserve_exact(self.rows.len() / GROWTH + GROWTH);
         }
         self.backfilled += u64::from(row.is_backfilled);
+        if let Some(task) = row.task.filter(|_| row.is_over_cases) {
+            self.over_cases.insert((row.card, row.subject, task));
+        }
         self.rows.push(row);
     }
 
@@ -218,6 +232,41 @@ impl Index {
         (!self.is_withdrawn(found.sender, found.position, size)).then_some(found)
     }
 
+    fn key(&self, (card, subject, task): (&str, &str, &str)) -> Option<(u32, u32, u32)> {
+        Some((self.number(card)?, self.number(subject)?, self.number(task)?))
+    }
+
+    /// Returns true if there is a mean over cases under that scorecard, of that subject at that task.
+    pub(crate) fn has_cases_at(&self, key: (&str, &str, &str)) -> bool {
+        !self.over_cases.is_empty() && self.key(key).is_some_and(|key| self.over_cases.contains(&key))
+    }
+
+    /// Returns the positions of the newest records that count by scorecard, subject and task, at most `most` of each, without those
+    /// of the evidence `sent`; and which of that is there.
+    pub(crate) fn at_tasks<'k>(
+        &self,
+        keys: &BTreeSet<Task<'k>>,
+        sent: &BTreeSet<Digest>,
+        most: usize,
+    ) -> (BTreeMap<Task<'k>, Vec<u64>>, BTreeSet<Digest>) {
+        let numbers: HashMap<_, _> = keys.iter().filter_map(|key| Some((self.key(*key)?, *key))).collect();
+        let sent: BTreeMap<[u8; 16], Digest> = sent.iter().map(|item| (half(*item), *item)).collect();
+        let (mut found, mut there) = (BTreeMap::<_, Vec<u64>>::new(), BTreeSet::new());
+        let rows = if numbers.is_empty() { &[] } else { self.rows.as_slice() };
+        for row in rows.iter().rev() {
+            let key = row.task.and_then(|task| numbers.get(&(row.card, row.subject, task)));
+            match (key, sent.get(&row.item)) {
+                (Some(_), Some(item)) => _ = there.insert(*item),
+                (Some(key), None) if self.counts(row, u64::MAX) => {
+                    let own = found.entry(*key).or_default();
+                    own.extend((own.len() < most).then_some(row.position));
+                }
+                _ => {}
+            }
+        }
+        (found, there)
+    }
+
     /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
     /// subject corrected it.
     pub(crate) fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
@@ -232,11 +281,12 @@ impl Index {
     /// Returns the records up to the log size `size` that were not corrected or withdrawn by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
-        let does_count = move |row: &Row| {
-            self.correction(row, size).is_none() && !self.is_withdrawn(row.sender, row.position, size)
-        };
         let all_count = self.replaced.is_empty() && self.withdrawn.is_empty();
-        self.rows.iter().take(end).filter(move |row| all_count || does_count(row))
+        self.rows.iter().take(end).filter(move |row| all_count || self.counts(row, size))
+    }
+
+    fn counts(&self, row: &Row, size: u64) -> bool {
+        self.correction(row, size).is_none() && !self.is_withdrawn(row.sender, row.position, size)
     }
 
     /// Returns the same records from the position `start`.
@@ -348,7 +398,7 @@ impl Index {
     }
 
     pub fn number(&self, name: &str) -> Option<u32> {
-        self.names.places.get(name).copied()
+        self.names.number(name)
     }
 
     pub fn name(&self, number: u32) -> &str {
@@ -359,6 +409,9 @@ impl Index {
 const ROW_BYTES: usize = 59;
 /// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;
+/// Scorecard, subject and task.
+type Task<'k> = (&'k str, &'k str, &'k str);
+
 /// The number that means no task or no sender.
 const NO_NAME: u32 = u32::MAX;
 
@@ -383,7 +436,7 @@ impl Encoder {
         for name in names.into_iter().chain([sender]) {
             out.extend_from_slice(&name.to_be_bytes());
         }
-        let flags = [row.time.is_some(), row.score.is_some(), row.is_backfilled];
+        let flags = [row.time.is_some(), row.score.is_some(), row.is_backfilled, row.is_over_cases];
         out.push(flags.iter().enumerate().map(|(at, flag)| u8::from(*flag) << at).sum());
         out.push(outcome.map_or(u8::MAX, |at| at as u8));
         out.push(row.trust as u8);
@@ -429,6 +482,7 @@ impl<'a> Decoder<'a> {
             },
             trust: Trust::ALL.into_iter().find(|it| *it as u8 == trust)?,
             is_backfilled: given & 4 != 0,
+            is_over_cases: given & 8 != 0,
             sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
             item: self.part()?,
         })
@@ -457,6 +511,7 @@ mod tests {
             item: Digest::of(evidence),
             trust: Trust::Measured,
             is_backfilled: false,
+            is_over_cases: false,
             sender: None,
         }
     }

@@ -18,7 +18,7 @@ use crate::basics::*;
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/6";
+const FORMAT: &str = "karat/index/7";
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 const NOTE_MAX_BYTES: u64 = 4096;
 
@@ -160,6 +160,7 @@ mod tests {
                 item: Digest::of(&position.to_be_bytes()),
                 trust: Trust::ALL[position as usize % 4],
                 is_backfilled: position % 3 == 1,
+                is_over_cases: position % 7 == 1,
                 sender: (position % 4 > 0).then(|| format!("key {}", position % 3)),
             };
             index.add(position, &row);
@@ -176,7 +177,10 @@ mod tests {
             let sender = row.sender().map(|sender| index.name(sender));
             format!(
                 "{names:?} {:?}",
-                (row.position, row.time, row.score, row.outcome, row.trust, row.is_backfilled, sender)
+                (
+                    row.position, row.time, row.score, row.outcome, row.trust, row.is_backfilled,
+                    row.is_over_cases, sender
+                )
             )
         };
         index.from(0, size).map(row).collect()
@@ -234,6 +238,7 @@ mod tests {
                 item: Digest::of(b"old"),
                 trust: Trust::Measured,
                 is_backfilled: false,
+                is_over_cases: false,
                 sender: None,
             };
             index.add(ITEMS, &row);

@@ -59,6 +59,8 @@ pub(crate) struct AllSubjects {
     pub as_of: Timestamp,
     /// The official scores; none for a scorecard without standings.
     pub officials: Option<Officials>,
+    /// The subjects that have none because their rows over cases cannot be brought together, each with the reason.
+    pub left_out: BTreeMap<String, String>,
     /// The shares of the whole, for a scorecard with shares: the summary, and the share of each subject by name.
     pub shares: Option<(Shared, BTreeMap<String, ShareStanding>)>,
     /// The mean values by dimension; none for a family of scorecards.

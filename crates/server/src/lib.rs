@@ -60,6 +60,7 @@ mod look_alikes;
 pub mod market;
 mod memory;
 mod metrics;
+mod over_cases;
 mod params;
 pub mod play;
 mod prelude;

@@ -351,6 +351,7 @@ impl Memory {
             item: Digest::of(ids::evidence(&record.subject, &record.evidence.id).as_bytes()),
             trust,
             is_backfilled,
+            is_over_cases: record.evidence.n.is_some(),
             sender: entry.sender.clone(),
         })
     }

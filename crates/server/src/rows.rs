@@ -3,7 +3,7 @@
 use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_filter, is_declared};
-use karat::rows::{Arrival, Loader, Rows, Selection};
+use karat::rows::{Arrival, Loader, Rows, Selection, Unclear};
 use karat_stats::StatisticsError;
 
 use crate::basics::*;
@@ -26,6 +26,9 @@ pub struct ReadOptions {
     pub labels: Vec<String>,
     /// Fields whose values each record keeps.
     pub kept: Vec<String>,
+    /// The treatment of subjects whose rows over cases cannot be brought together: the items of a log stay as they are, and one
+    /// subject must not take the answer from all others.
+    pub unclear: Unclear,
 }
 
 impl ReadOptions {
@@ -86,6 +89,7 @@ fn load(
         labels: &options.labels,
         kept: &options.kept,
         is_query: true,
+        unclear: options.unclear,
         ..Selection::default()
     };
     let (needs_evidence, mut read) = (options.needs_evidence(pools), 0);
@@ -110,9 +114,15 @@ fn load(
                 "fields that the scorecard does not declare are looked for in at most {most} MiB of evidence; narrow the leaderboard with track, since, until, trust or where"
             );
         }
-        loader.add_kept(*position, scorer, record.document(), arrival, &evidence);
+        loader.add_kept(Some(*position), scorer, record.document(), arrival, &evidence);
     }
     Ok(loader.finish())
+}
+
+/// Refuses a question about subjects that are left out, with the reasons.
+pub(crate) fn refuse_left_out(rows: &Rows) -> Result<(), Problem> {
+    let all: Vec<&str> = rows.left_out.values().map(String::as_str).collect();
+    if all.is_empty() { Ok(()) } else { Err(Problem::new(Code::Unanswerable, all.join("; "))) }
 }
 
 /// Returns the evidence of a record of the scorecard `card`, as it was sent; empty if the log has none.

@@ -16,7 +16,7 @@ use crate::index::NewRow;
 use crate::keys::Key;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::stored::{Trust, is_measured_here};
+use crate::stored::{self, Trust, is_measured_here};
 
 /// The longest value of the header `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX_BYTES: usize = 128;
@@ -135,11 +135,7 @@ impl How<'_> {
             row: NewRow {
                 subject: item.subject.to_owned(),
                 card: name,
-                task: item
-                    .context
-                    .task
-                    .map(str::to_owned)
-                    .or_else(|| card.base.is_some().then(|| card.id.clone())),
+                task: stored::task_of(item.context.task, item.context.cases, card).map(str::to_owned),
                 time: item.context.time,
                 outcome: item.context.outcome,
                 score: scored.record.score,
@@ -147,6 +143,7 @@ impl How<'_> {
                 item: evidence,
                 trust: Trust::of(stated).min(ceiling),
                 is_backfilled: false,
+                is_over_cases: item.context.cases.is_some(),
                 sender: None,
             },
             notes: scored.notes().to_vec(),

@@ -1,10 +1,12 @@
 //! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
 use karat::record::Record;
+use karat::rows::Arrival;
 use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::{Error, Refusal};
 
 use crate::authority::{self, Old, OldPart, Provenances};
+use crate::over_cases;
 use crate::params::written_timestamp;
 use crate::prelude::*;
 use crate::problem::conflict;
@@ -66,6 +68,21 @@ pub(crate) async fn send(
             Ok((scored, Some(effect)))
         });
         (scored, effect) = corrected.await?;
+    }
+    let concerned = !over_cases::concerned(&app.memory, &[&scored]).is_empty();
+    if concerned {
+        let shared = Arc::clone(app);
+        let replaced = scored.evidence.replaces.as_ref().map(|old| Digest::of(old.as_bytes()));
+        let arrival = Arrival { moment: app.clock.now(), is_backfilled: false };
+        let checked = app.read(move |reader| {
+            let items = [&scored];
+            let concerned = over_cases::concerned(&shared.memory, &items);
+            let how = (replaced, arrival);
+            let mut refused = over_cases::refused(&shared.memory, reader, &items, &concerned, how)?;
+            refused.remove(&0).map_or(Ok(()), Err)?;
+            Ok(scored)
+        });
+        scored = checked.await?;
     }
     let sent = Sent::of(&mut scored);
     let outcome = app.append(vec![submission(&sender, scored, effect)]).await?.pop();

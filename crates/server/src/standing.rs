@@ -2,6 +2,7 @@
 
 use karat::answers::standing::Standing;
 use karat::ask::Confidence;
+use karat::rows::Unclear;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
 use karat_standing::stand::{SubjectStanding, stand};
@@ -34,6 +35,8 @@ impl Question {
 #[derive(Debug)]
 pub struct Standings {
     pub subjects: Vec<Standing>,
+    /// The subjects without one because their rows over cases cannot be brought together, each with the reason.
+    pub left_out: BTreeMap<String, String>,
     /// The number of lines of events that count; the last is the proposed one.
     pub events: usize,
 }
@@ -41,6 +44,7 @@ pub struct Standings {
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
+        left_out: answer.rows.left_out.clone(),
         events: answer.events.lines.last().copied().unwrap_or_default(),
     };
     let (name, size) = (question.pool.name(), question.size);
@@ -76,7 +80,12 @@ pub async fn answered<T: Send + 'static>(
         let question = question.clone();
         let shared = Arc::clone(app);
         app.read(move |reader| {
-            let rows = rows::read(&shared.memory, reader, &pools, &positions, &ReadOptions::default())?;
+            let options = ReadOptions { unclear: Unclear::LeftOutOfStandings, ..ReadOptions::default() };
+            let rows = rows::read(&shared.memory, reader, &pools, &positions, &options)?;
+            // Of several subjects the others have their standings.
+            if question.subjects.len() == 1 || rows.rows.is_empty() {
+                rows::refuse_left_out(&rows)?;
+            }
             let Question { pool, subjects, size, proposed, .. } = &question;
             let only = match subjects.as_slice() {
                 [only] => Some(only.as_str()),

@@ -15,9 +15,13 @@ const NOVELTY: &str = "novelty";
 
 /// Returns the task of a record: its name, that of the challenge or that of all cases; `None` if the item is its own task.
 pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
-    let challenge = || card.base.is_some().then(|| card.id.clone());
-    let all_cases = || record.evidence.n.map(|_| ALL_CASES.to_owned());
-    record.evidence.task.clone().or_else(challenge).or_else(all_cases)
+    task_of(record.evidence.task.as_deref(), record.evidence.n, card).map(str::to_owned)
+}
+
+/// Returns the same of an item that states a task and a number of cases, or does not.
+pub fn task_of<'a>(task: Option<&'a str>, cases: Option<u64>, card: &'a Scorecard) -> Option<&'a str> {
+    let challenge = card.base.is_some().then_some(card.id.as_str());
+    task.or(challenge).or(cases.map(|_| ALL_CASES))
 }
 
 /// Returns true if the fact with that name was measured by this server and not stated: the novelty of a trace that it

@@ -10,6 +10,7 @@ use karat::answers::leaderboard::officials::{OfficialScore, Officials};
 use karat::answers::weights::WeightsInForce;
 use karat::leaderboard::Settings;
 use karat::leaderboard::what_if::MeanValues;
+use karat::rows::Unclear;
 use karat::standing::{items, refused};
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
@@ -88,7 +89,8 @@ fn all(
     }
     let plan = plan(app, &name, size, &stale)?;
     let question = Reading { app, pool, pools: &plan.pools, decisions: &decisions, as_of };
-    for (number, subject, standing) in question.all(&plan.parts)? {
+    let (found, left_out) = question.all(&plan.parts)?;
+    for (number, subject, standing) in found {
         let seen = seen.get(&number).copied().unwrap_or_default();
         stood.extend(standing.map(|standing| (number, standing)));
         kept.subjects.insert(number, Subject { seen, ..subject });
@@ -98,7 +100,8 @@ fn all(
         seen.keys().map(|number| (*number, index.name(*number).to_owned())).collect()
     };
     let weights = WeightsInForce::of(&app.memory.weights().log(pool, size, as_of));
-    told(kept, pool, names, stood, (size, as_of, weights))
+    let told = told(kept, pool, names, stood, (size, as_of, weights))?;
+    Ok(AllSubjects { left_out, ..told })
 }
 
 /// Puts the answer together, in the order of the names.
@@ -141,7 +144,7 @@ fn told(
     };
     let officials = card.standing.is_some().then_some(officials);
     let values = card.family.is_none().then_some(values);
-    Ok(AllSubjects { size, as_of, officials, shares, values })
+    Ok(AllSubjects { size, as_of, officials, left_out: BTreeMap::new(), shares, values })
 }
 
 fn summary(card: &Scorecard, standing: &SubjectStanding) -> Stood {
@@ -208,41 +211,43 @@ struct Reading<'q> {
     as_of: Timestamp,
 }
 
-/// A subject that was read: its number, what is kept of it, and its standing.
-type Found = (u32, Subject, Option<Stood>);
+/// The subjects that were read: number, what is kept of it, and its standing; and those that were left out, with the reason.
+type Found = (Vec<(u32, Subject, Option<Stood>)>, BTreeMap<String, String>);
 
 impl Reading<'_> {
     /// Reads all parts, on as many threads as there are processors.
-    fn all(&self, parts: &[Vec<(u32, Vec<u64>)>]) -> Result<Vec<Found>, Problem> {
+    fn all(&self, parts: &[Vec<(u32, Vec<u64>)>]) -> Result<Found, Problem> {
         let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<Found>, Problem> {
-            let mut found = Vec::new();
+        let work = || -> Result<Found, Problem> {
+            let mut found = Found::default();
             let mut reader = None;
             while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let reader = match &mut reader {
                     Some(reader) => reader,
                     none => none.insert(self.app.reader()?),
                 };
-                found.extend(self.part(reader, part)?);
+                add(&mut found, self.part(reader, part)?);
             }
             Ok(found)
         };
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(parts.len());
         thread::scope(|scope| {
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = Vec::new();
+            let mut all = Found::default();
             for thread in threads {
-                all.extend(thread.join().map_err(|_| Problem::internal(&"a thread failed"))??);
+                add(&mut all, thread.join().map_err(|_| Problem::internal(&"a thread failed"))??);
             }
             Ok(all)
         })
     }
 
-    fn part(&self, reader: &mut Reader, part: &[(u32, Vec<u64>)]) -> Result<Vec<Found>, Problem> {
+    fn part(&self, reader: &mut Reader, part: &[(u32, Vec<u64>)]) -> Result<Found, Problem> {
         let card = &self.pool.card;
         let mut positions: Vec<u64> = part.iter().flat_map(|(_, positions)| positions).copied().collect();
         positions.sort_unstable();
-        let rows = rows::read(&self.app.memory, reader, self.pools, &positions, &ReadOptions::default())?;
+        let unclear = if card.standing.is_some() { Unclear::LeftOutOfStandings } else { Unclear::LeftOut };
+        let options = ReadOptions { unclear, ..ReadOptions::default() };
+        let rows = rows::read(&self.app.memory, reader, self.pools, &positions, &options)?;
         let values = match card.family {
             None => MeanValues::new(&rows, card, &Settings::usual_for(Some(card))).unwrap_or_default(),
             Some(_) => MeanValues::default(),
@@ -250,7 +255,7 @@ impl Reading<'_> {
         let mut values: HashMap<String, Vec<Option<i64>>> =
             values.subjects.into_iter().zip(values.values).collect();
         let (mut kept, mut stood) = (HashMap::new(), HashMap::new());
-        if card.standing.is_some() {
+        if card.standing.is_some() && !rows.rows.is_empty() {
             let refused = |errors: Vec<_>| unanswerable(&refused(&errors));
             let events = self.decisions.events(|name| rows.subject(name).is_some(), None)?;
             let items = items::items(&rows, card, &events).map_err(|error| unanswerable(&error))?;
@@ -278,6 +283,11 @@ impl Reading<'_> {
             let subject = Subject { seen, kept: kept.remove(name), values: values.remove(name) };
             (*number, subject, stood.remove(name))
         };
-        Ok(part.iter().map(subject).collect())
+        Ok((part.iter().map(subject).collect(), rows.left_out))
     }
+}
+
+fn add(all: &mut Found, (found, left_out): Found) {
+    all.0.extend(found);
+    all.1.extend(left_out);
 }

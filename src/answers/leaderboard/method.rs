@@ -13,7 +13,9 @@ use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::officials::Officials;
 use crate::leaderboard::attempts::stopping;
-use crate::leaderboard::{By, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
+use crate::leaderboard::{
+    By, NO_ATTEMPTS, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks,
+};
 use crate::rows::{NO_LABEL, Rows};
 
 /// The largest number of subjects that are compared by default.
@@ -129,7 +131,7 @@ pub fn official(
 ) -> Result<Ranked, StatisticsError> {
     let mut ranked = match means {
         Ok(ranked) => ranked,
-        Err(StatisticsError::TooFew { .. }) => {
+        Err(error @ StatisticsError::TooFew { .. }) if error != NO_ATTEMPTS => {
             Ranked { leaderboard: Leaderboard::empty(None), ranking: None }
         }
         Err(error) => return Err(error),
@@ -196,8 +198,8 @@ pub fn answer(
     }
 }
 
-/// A value that counts: of the first label, the subject and the task, in billionths.
-pub(crate) type CountedValue<'r> = (Option<&'r str>, &'r str, &'r str, i64);
+/// A value that counts: of the first label, the subject and the task, in billionths, and the cases that it is a mean over.
+pub(crate) type CountedValue<'r> = (Option<&'r str>, &'r str, &'r str, i64, Option<u64>);
 
 /// Returns the values of the items that count, for a ranking of more items than are read at once.
 pub fn counted_values<'r>(
@@ -209,7 +211,7 @@ pub fn counted_values<'r>(
         let value = run(row, task, by).value(policy)?;
         let label = row.labels().first().map(|label| label.as_deref().unwrap_or(NO_LABEL));
         let task = rows.tasks.names.get(task).map_or("", String::as_str);
-        is_measured(row, by).then(|| (label, rows.subject_name(row.subject), task, value))
+        is_measured(row, by).then(|| (label, rows.subject_name(row.subject), task, value, row.cases()))
     })
 }
 

@@ -67,6 +67,23 @@ pub struct LeaderboardAnswer {
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/2", "a leaderboard");
 
 impl LeaderboardAnswer {
+    /// Adds the subjects that were left out, each with the reason, to those without a rank.
+    pub fn leave_out(&mut self, left_out: &BTreeMap<String, String>) {
+        if left_out.is_empty() {
+            return;
+        }
+        for board in &mut self.leaderboards {
+            let unranked = board.unranked.get_or_insert_default();
+            unranked.extend(left_out.iter().map(|(subject, why)| UnrankedSubject {
+                subject: subject.clone(),
+                tasks: 0,
+                why: UnrankedReason::UnclearRows,
+                detail: Some(why.clone()),
+            }));
+            unranked.sort_by(|one, other| one.subject.cmp(&other.subject));
+        }
+    }
+
     /// Marks the subjects whose names look like others.
     pub fn mark_look_alikes(&mut self, found: &LookAlikes) {
         for row in self.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
@@ -160,7 +177,7 @@ pub struct Leaderboard {
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.
     pub rows: Vec<LeaderboardRow>,
-    /// The subjects that have items and no rank; null with the method `means`.
+    /// The subjects that have items and no rank; null with the method `means`, unless rows over cases are the reason.
     pub unranked: Option<Vec<UnrankedSubject>>,
     /// True if all ranked subjects have the same tasks. If not, a mean also depends on which tasks a subject has. Null
     /// with the method `means`.
@@ -255,6 +272,9 @@ pub struct UnrankedSubject {
     pub tasks: u64,
     /// The reason.
     pub why: UnrankedReason,
+    /// The items for which it has none, where it depends on single ones; else left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// The results of k attempts at each task. Tasks with fewer attempts are left out.
@@ -367,7 +387,7 @@ impl Leaderboard {
                 Unranked::Nothing => (0, UnrankedReason::NothingCounts),
                 Unranked::FewTasks(tasks) => (tasks as u64, UnrankedReason::TooFewTasks),
             };
-            UnrankedSubject { subject: name(subject).to_owned(), tasks, why }
+            UnrankedSubject { subject: name(subject).to_owned(), tasks, why, detail: None }
         });
         let others = ranking.rankings.others.iter().map(|(other, ranking)| OutcomeRanking {
             outcomes: (*other).into(),

@@ -187,11 +187,14 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
         (UnrankedReason::NoOfficialScore, "it has no official score at this moment"),
         (UnrankedReason::WithoutTime, UNTIMED),
     ];
-    reasons.into_iter().filter_map(|(why, text)| {
+    let all = board.unranked.iter().flatten();
+    let named = reasons.into_iter().filter_map(move |(why, text)| {
         let all = board.unranked.iter().flatten().filter(|it| it.why == why);
         let names = named(&all.map(|it| it.subject.as_str()).collect::<Vec<_>>())?;
         Some(format!("without a rank, as {text}: {names}"))
-    })
+    });
+    let detailed = all.filter_map(|it| Some(format!("without a rank: {}", it.detail.as_ref()?)));
+    named.chain(detailed)
 }
 
 /// Returns the origin of a treatment in words.

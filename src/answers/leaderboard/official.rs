@@ -136,7 +136,7 @@ fn without_official(
     let tasks = mean.map_or(0, |row| row.tasks);
     let is_untimed = officials.untimed.contains(subject);
     let why = if is_untimed { UnrankedReason::WithoutTime } else { UnrankedReason::NoOfficialScore };
-    (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why })
+    (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why, detail: None })
 }
 
 /// Returns the row of a subject from that of its mean, if it has one.

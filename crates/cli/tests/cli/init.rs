@@ -234,7 +234,7 @@ fn cell() -> impl Strategy<Value = String> {
 fn column() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => proptest::sample::select(vec![
-            "solved", "score", "cost_usd", "Latency (ms)", "tokens", "passed", "error rate", "seed", "time", "n",
+            "solved", "score", "cost_usd", "Latency (ms)", "tokens", "passed", "error rate", "seed", "time", "n", "part", "run",
             "outcome", "task", "case_id", "metrics.accuracy", "if", "and", "domain", "zing", "reward", "$.x", "a\"b",
             "subject2", "best_reward",
         ]).prop_map(str::to_owned),

@@ -53,6 +53,37 @@ fn one_task_each_is_an_order_without_any_certainty() {
 }
 
 #[test]
+fn every_door_asks_what_rows_over_cases_are_and_takes_parts_for_their_run() {
+    let head = "subject,id,task,time,solved,n,part\nb,x,t,2026-01-01T00:00:00Z,0.81,1000,\n";
+    let rows = |one: &str, other: &str| {
+        let time = "2026-01-01T00:00:00Z";
+        format!("{head}a,1,t,{time},1,10,{one}\na,2,t,{time},0.8,990,{other}\n")
+    };
+    let of = folder("rows.csv", &rows("1", "2"));
+    let gates = "card = \"solved.toml\"\ninputs = [\"rows.csv\"]\n[gate]\nfail_under = 0.801\n";
+    of.write("karat.toml", gates);
+    let doors = [
+        "leaderboard --json -c solved.toml rows.csv",
+        "compare a b --json -c solved.toml rows.csv",
+        "check --json",
+        "standing --json -c window.toml --as-of 2026-02-01T00:00:00Z rows.csv",
+        "stress solved.toml --json --subject-field subject rows.csv",
+    ];
+    for line in doors {
+        let found = of.line(line);
+        assert_eq!(found.status, 0, "{line}: {}", found.stderr);
+        assert!(found.stdout.contains("0.802"), "{line}: {}", found.stdout);
+    }
+    // A mean over cases is not an attempt, and does not pass.
+    let screen = of.line("compare a b --table -c solved.toml rows.csv").stdout;
+    assert!(screen.contains("- to -"), "{screen}");
+    of.write("rows.csv", &rows("", ""));
+    for line in doors {
+        of.line(line).ends(1, "`a` has 2 rows at `t` that do not all say what they are: rows.csv:3 (`n` 10)");
+    }
+}
+
+#[test]
 fn a_window_that_is_mostly_one_task_says_so() {
     let runs = |task: &str, number: usize, solved: f64| -> Vec<String> {
         (0..number).map(|at| format!("a,{task}-{at},{task},2026-01-01T00:00:00Z,{solved}\n")).collect()
@@ -79,6 +110,12 @@ fn a_window_that_is_mostly_one_task_says_so() {
         let screen = folder.karat(&words.split_whitespace().collect::<Vec<_>>()).stdout;
         assert_eq!(screen.contains(said), is_said, "{screen}");
     }
+    // In a window that holds everything tasks count alike.
+    let rows = [runs("easy", 9, 1.0), runs("hard", 1, 0.0)].concat().concat();
+    let folder = folder("rows.csv", &format!("subject,id,task,time,solved\n{rows}"));
+    folder.write("plain.toml", &format!("{SOLVED}[standing]\nscore = \"window\"\nwindow = {{}}\n"));
+    let screen = folder.line("standing --table -c plain.toml --as-of 2026-02-01T00:00:00Z rows.csv").stdout;
+    assert!(screen.contains("0.500") && !screen.contains(said), "{screen}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! History in: items that are old on purpose, handed in by an administrator. They are stored together or not at all, after an
 //! entry that says so.
 
+use karat::rows::Arrival;
 use karat_store::Error;
 
 use super::batch::{self, numbered};
 use super::weights::REASON_MAX_CHARACTERS;
 use super::{json, stored};
 use crate::backfill::Backfill;
+use crate::over_cases;
 use crate::params::written_timestamp;
 use crate::prelude::*;
 use crate::problem::conflict;
@@ -154,6 +156,14 @@ fn scored(
             Ok(item) => items.push((*line, item)),
             Err(problem) => refused.push((*line, problem)),
         }
+    }
+    let own: Vec<&ScoredItem> = items.iter().map(|(_, item)| item).collect();
+    let concerned = over_cases::concerned(&app.memory, &own);
+    if !concerned.is_empty() {
+        let arrival = Arrival { moment: now, is_backfilled: true };
+        let found = over_cases::refused(&app.memory, &mut app.reader()?, &own, &concerned, (None, arrival))?;
+        let line = |place: usize| items.get(place).map_or(0, |(line, _)| *line);
+        refused.extend(found.into_iter().map(|(place, problem)| (line(place), problem)));
     }
     let count = refused.len();
     if let Some((line, problem)) = refused.first() {

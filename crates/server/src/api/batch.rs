@@ -1,14 +1,16 @@
 //! Many items in one body, as JSON lines: read as they arrive, scored in parts, answered line by line.
 
+use karat::rows::Arrival;
 use karat_store::{Error, Outcome};
 use tokio::sync::oneshot;
 
 use super::evidence::Scoring;
 use super::json;
 use crate::body::{Arrived, line_too_long};
+use crate::over_cases;
 use crate::params::written_timestamp;
 use crate::prelude::*;
-use crate::scoring::{Holder, Sent};
+use crate::scoring::{Holder, ScoredItem, Sent};
 use crate::sending::submission;
 use crate::traces::queue::Line;
 
@@ -182,7 +184,7 @@ async fn part(
     let (shared, own, card, as_of) = (Arc::clone(app), Arc::clone(key), how.card.clone(), how.as_of.clone());
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let (mut ways, mut submissions, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ways, mut apart, mut traces) = (Vec::new(), Vec::new(), Vec::new());
         let (mut queue, now) = (None, shared.clock.now());
         for (line, bytes) in numbered(&lines, first) {
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
@@ -203,10 +205,25 @@ async fn part(
             let scored = How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes);
             let way = scored.map(|mut scored| {
                 let sent = Sent::of(&mut scored);
-                submissions.push(submission(&own.id, scored, None));
+                apart.push((ways.len(), scored));
                 Way::Apart(sent)
             });
             ways.push((line, way));
+        }
+        let items: Vec<&ScoredItem> = apart.iter().map(|(_, scored)| scored).collect();
+        let concerned = over_cases::concerned(&shared.memory, &items);
+        let mut refused = BTreeMap::new();
+        if !concerned.is_empty() {
+            let arrival = Arrival { moment: now, is_backfilled: false };
+            let mut reader = shared.reader()?;
+            refused = over_cases::refused(&shared.memory, &mut reader, &items, &concerned, (None, arrival))?;
+        }
+        let mut submissions = Vec::with_capacity(apart.len());
+        for (place, (at, scored)) in apart.into_iter().enumerate() {
+            match (refused.remove(&place), ways.get_mut(at)) {
+                (Some(problem), Some((_, way))) => *way = Err(problem),
+                _ => submissions.push(submission(&own.id, scored, None)),
+            }
         }
         Ok((ways, submissions, queue.map(|(queue, pool)| (queue, pool, traces))))
     });

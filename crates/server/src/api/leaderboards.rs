@@ -1,37 +1,38 @@
 //! Leaderboards: the subjects of a scorecard by rank. The command line asks and answers the same; what is more
 //! than can be read at once is ranked from the index, or part by part.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use axum::http::Uri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
-use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::answers::leaderboard::method::{
     COMPARED_ITEMS_MAX, COMPARED_SUBJECTS_MAX, Page, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
 };
+use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer};
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
-use karat::rows::Rows;
+use karat::rows::{Rows, Unclear};
 use karat::standing::events::Events;
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
 use karat_stats::StatisticsError;
-use karat_stats::cases::Cases;
-use karat_stats::means::{Means, TaskValues};
+use karat_stats::cases::{CaseResult, Cases};
+use karat_stats::means::TaskValues;
 use karat_stats::outcome::Run;
 use serde_json::{Map, from_value};
 use utoipa::openapi::path::ParameterIn;
 
 use super::{answered, bytes};
 use crate::decisions::Decisions;
-use crate::index::Names;
+use crate::index::{Names, Row};
 use crate::params::{limit, query, timestamp};
 use crate::prelude::*;
-use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, refuse_left_out, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::subjects::all_subjects;
 
@@ -95,6 +96,9 @@ struct Asked {
     /// The scorecards of the records.
     pools: Vec<Arc<ScorerPool>>,
     positions: Vec<u64>,
+    /// Those at the tasks with rows over cases of a subject, by the numbers of subject and task: they are brought together, which
+    /// takes the records.
+    over_cases: BTreeMap<(u32, Option<u32>), Vec<u64>>,
     size: u64,
     base: Base,
     options: ReadOptions,
@@ -137,6 +141,7 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         || ask.with.is_some()
         || asked.base == Base::Key;
     let few = asked.positions.len() <= RECORDS_MAX;
+    let has_cases = !asked.over_cases.is_empty();
     if !few && (ask.with.is_some() || asked.options.needs_evidence(&asked.pools)) {
         refuse!(
             Unanswerable,
@@ -144,7 +149,7 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         );
     }
     let usual = method_of_size(subjects, asked.positions.len());
-    let is_read = needs_records || ask.method.unwrap_or(usual) != LeaderboardMethod::Means;
+    let is_read = needs_records || has_cases || ask.method.unwrap_or(usual) != LeaderboardMethod::Means;
     let question = asked.question.clone();
     let without_official = match asked.base {
         Base::Means(why) => why.map(str::to_owned),
@@ -200,8 +205,16 @@ async fn select(
                 subjects.insert(row.subject);
             }
         }
-        let options = question.options(&pools);
-        Ok((Asked { question, pool, pools, positions, size, base, options, pages }, subjects.len()))
+        let all = || index.rows(size).filter(|row| filter.admits(row));
+        let key = |row: &Row| (row.subject, row.task);
+        let mut over_cases: BTreeMap<_, Vec<u64>> =
+            all().filter(|row| row.is_over_cases).map(|row| (key(row), Vec::new())).collect();
+        if !over_cases.is_empty() {
+            all().for_each(|row| _ = over_cases.entry(key(row)).and_modify(|it| it.push(row.position)));
+        }
+        let options = question.options(&pools, base);
+        let asked = Asked { question, pool, pools, positions, over_cases, size, base, options, pages };
+        Ok((asked, subjects.len()))
     })
     .await
 }
@@ -219,6 +232,9 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         Ok((rows, events, asked))
     });
     let (mut rows, events, asked) = read.await?;
+    if rows.rows.is_empty() {
+        refuse_left_out(&rows)?;
+    }
     app.checked(move || {
         let Asked { question, pool, pages, .. } = asked;
         let usual = method_of_size(rows.subjects.len(), rows.rows.len());
@@ -233,7 +249,8 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let is_part = question.of_log.is_part();
         let door = Door { card: Some(&pool.card), is_part, page, ..Door::default() };
         let found = ranked(&question.ask, door, &mut rows, &events);
-        let (answer, _) = found.map_err(|error| in_query(&unanswerable(&error)))?;
+        let (mut answer, _) = found.map_err(|error| in_query(&unanswerable(&error)))?;
+        answer.leave_out(&rows.left_out);
         Ok(Made { answer, rows: Some(rows) })
     })
     .await
@@ -242,19 +259,75 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
 /// A value that counts: the numbers of its subject and task, and its billionths.
 type NumberedValue = (u32, Option<u32>, i64);
 
+/// The values of a leaderboard that were read, and for subjects with rows over cases also the cases of each.
+#[derive(Default)]
+struct Collected {
+    values: Vec<NumberedValue>,
+    cases: Vec<CaseResult>,
+}
+
+impl Collected {
+    fn add(&mut self, value: NumberedValue, cases: Option<u64>, with_cases: &mut BTreeSet<u32>) {
+        if cases.is_some() {
+            with_cases.insert(value.0);
+        }
+        if with_cases.contains(&value.0) {
+            self.cases.push(case_result(value, cases));
+        }
+        self.values.push(value);
+    }
+}
+
+fn case_result((subject, task, value): NumberedValue, cases: Option<u64>) -> CaseResult {
+    let place = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    CaseResult { subject: place(subject), task: task.map_or(usize::MAX, place), value, cases }
+}
+
+/// Ranks subjects by values. Returns the leaderboard, and the number of subjects that have a value.
+fn rank<'n>(
+    values: TaskValues,
+    cases: Cases,
+    method: LeaderboardMethod,
+    settings: &Settings,
+    (page, name, number): (Page, impl Fn(u32) -> &'n str, impl Fn(&str) -> Option<u32>),
+) -> Result<(Board, usize), StatisticsError> {
+    let ranking = rank_values(values, cases.clone(), method, settings)?;
+    let mut board = leaderboard(&ranking, page, name);
+    for row in &mut board.rows {
+        row.cases = number(&row.subject).and_then(|it| cases.of(usize::try_from(it).ok()?));
+    }
+    Ok((board, ranking.subjects()))
+}
+
+/// Returns the positions that are read at once: the rows over cases of a subject at a task in one part, before all others.
+fn parts(over_cases: &BTreeMap<(u32, Option<u32>), Vec<u64>>, positions: Option<&[u64]>) -> Vec<Vec<u64>> {
+    let mut parts: Vec<Vec<u64>> = Vec::new();
+    for own in over_cases.values() {
+        match parts.last_mut().filter(|part| part.len() + own.len() <= RECORDS_MAX) {
+            Some(part) => part.extend(own),
+            None => parts.push(own.clone()),
+        }
+    }
+    let taken: HashSet<u64> = parts.iter().flatten().copied().collect();
+    let rest = positions.unwrap_or_default().iter().filter(|it| !taken.contains(it)).copied();
+    let rest: Vec<u64> = rest.collect();
+    parts.extend(rest.chunks(RECORDS_MAX).map(<[u64]>::to_vec));
+    parts
+}
+
 /// Computes leaderboards of more records than are read at once, part by part, with the method `means`.
 async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     let memory = Arc::clone(&app.memory);
     app.read(move |reader| {
-        let Asked { question, pools, positions, options, pages, .. } = asked;
+        let Asked { question, pools, positions, over_cases, options, pages, .. } = asked;
         let (mut subjects, mut tasks) = (Names::default(), Names::default());
-        let mut groups: BTreeMap<Option<String>, Vec<NumberedValue>> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<String>, Collected> = BTreeMap::new();
         let mut last = None;
-        let (mut count, mut left_out) = (0, 0);
-        let mut means: BTreeSet<(String, String)> = BTreeSet::new();
-        for part in positions.chunks(RECORDS_MAX) {
-            let Some(rows) = rows::read_part(&memory, reader, &pools, part, &options)? else {
-                left_out += part.len() as u64;
+        let (mut count, mut filtered) = (0, 0);
+        let (mut with_cases, mut left_out) = (BTreeSet::new(), BTreeMap::new());
+        for part in parts(&over_cases, Some(&positions)) {
+            let Some(rows) = rows::read_part(&memory, reader, &pools, &part, &options)? else {
+                filtered += part.len() as u64;
                 continue;
             };
             let by = match question.ask.by.as_deref().and_then(|key| rows.dimension(key)) {
@@ -262,85 +335,113 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
                 None => By::Score,
             };
             let settings = Settings { by, ..question.settings(&pools) };
-            // Rows over cases at one task are brought together where they are read together.
-            let own: BTreeSet<(String, String)> = rows.means_over_cases().collect();
-            if let Some((subject, task)) = own.intersection(&means).next() {
-                refuse!(
-                    Unanswerable,
-                    "`{subject}` has rows over cases (`n`) at `{task}` more than {RECORDS_MAX} records apart, which are not brought together; narrow the leaderboard with track, since, until, trust or where"
-                );
-            }
-            means.extend(own);
-            for (label, subject, task, value) in counted_values(&rows, &settings) {
+            for (label, subject, task, value, cases) in counted_values(&rows, &settings) {
                 let value = (subjects.place(subject), Some(tasks.place(task)), value);
-                groups.entry(label.map(str::to_owned)).or_default().push(value);
+                groups.entry(label.map(str::to_owned)).or_default().add(value, cases, &mut with_cases);
             }
-            (count, left_out) = (count + rows.rows.len() as u64, left_out + rows.filtered);
+            (count, filtered) = (count + rows.rows.len() as u64, filtered + rows.filtered);
             last = Some((settings, karat::answers::leaderboard::by(&rows, &settings)));
+            left_out.extend(rows.left_out);
         }
         let Some((settings, by)) = last else {
-            refuse!(Unanswerable, "none of the {left_out} records matches the conditions");
+            refuse!(Unanswerable, "none of the {filtered} records matches the conditions");
         };
         let method = question.ask.method.unwrap_or(LeaderboardMethod::Means);
-        let name = |subject| subjects.name(subject);
-        let boards = groups.into_iter().map(|(value, values)| {
-            let ranking =
-                rank_values(TaskValues::new(values, subjects.len()), Cases::default(), method, &settings);
-            let ranking = ranking.map_err(|error| refused(&error))?;
+        let without: BTreeSet<u32> = left_out.keys().map(|name| subjects.place(name)).collect();
+        let shown = || (pages.means, |subject| subjects.name(subject), |name: &str| subjects.number(name));
+        let boards = groups.into_iter().map(|(value, collected)| {
+            let values = collected.values.into_iter().filter(|(subject, ..)| !without.contains(subject));
+            let values = TaskValues::new(values, subjects.len());
+            let found = rank(values, Cases::new(collected.cases), method, &settings, shown());
+            let (board, _) = found.map_err(|error| refused(&error))?;
             let group = question.ask.group_by.as_ref().zip(value);
             let group = group.map(|(field, value)| format!("{field} = {value}"));
-            let board = leaderboard(&ranking, pages.means, name);
-            Ok(karat::answers::leaderboard::Leaderboard { group, by: by.clone(), ..board })
+            Ok(Board { group, by: by.clone(), ..board })
         });
         let boards = boards.collect::<Result<Vec<_>, Problem>>()?;
-        let basis = basis_of(&pools, (count, subjects.len(), Some(left_out)), &settings);
-        Ok(Made { answer: answer(basis, method, question.ask.group_by, boards, pages.means), rows: None })
+        let basis = basis_of(&pools, (count, subjects.len(), Some(filtered)), &settings);
+        let mut answer = answer(basis, method, question.ask.group_by, boards, pages.means);
+        answer.leave_out(&left_out);
+        Ok(Made { answer, rows: None })
     })
     .await
 }
 
-/// Computes a leaderboard from the index and from what is kept of every subject, with the method `means`.
+/// Computes a leaderboard from the index and from what is kept of every subject, with the method `means`. The records of rows
+/// over cases are read, as the index does not say what they are.
 async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
-    let Asked { question, pool, pools, size, base, pages, .. } = asked;
+    let Asked { question, pool, pools, over_cases, size, base, options, pages, .. } = asked;
     let page = pages.means;
     let all = match (base, &question.ask.items.as_of) {
         (Base::Official, Some(as_of)) => Some(all_subjects(app, &pool, as_of.at, size).await?),
         _ => None,
     };
+    let settings = question.settings(&pools);
+    let mut left_out = all.as_ref().map(|all| all.left_out.clone()).unwrap_or_default();
+    let (mut collected, mut with_cases) = (Collected::default(), BTreeSet::new());
+    let shared = Arc::clone(app);
+    let (own, parts) = (pools.clone(), parts(&over_cases, None));
+    if !parts.is_empty() {
+        (collected, with_cases, left_out) = app
+            .read(move |reader| {
+                for part in parts {
+                    let rows = rows::read_part(&shared.memory, reader, &own, &part, &options)?;
+                    let Some(rows) = rows else { continue };
+                    let index = shared.memory.index();
+                    for (_, subject, task, value, cases) in counted_values(&rows, &settings) {
+                        let value = (index.number(subject).unwrap_or(u32::MAX), index.number(task), value);
+                        collected.add(value, cases, &mut with_cases);
+                    }
+                    left_out.extend(rows.left_out);
+                }
+                Ok((collected, with_cases, left_out))
+            })
+            .await?;
+    }
     let shared = Arc::clone(app);
     app.checked(move || {
-        let settings = question.settings(&pools);
+        let Collected { values, mut cases } = collected;
         let mut count = 0;
         // The index is released while subjects are ranked, so that commits do not wait for it.
         let values = {
             let index = shared.memory.index();
+            let without: BTreeSet<u32> = left_out.keys().filter_map(|name| index.number(name)).collect();
             let (filter, _) = Filter::new(&shared, &index, &question.selection())?;
             let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
-            let values = rows.filter_map(|row| {
+            let rest = rows.filter(|row| !over_cases.contains_key(&(row.subject, row.task)));
+            let rest = rest.filter_map(|row| {
                 let score = row.score.map(Score::billionths);
                 let run = Run { subject: 0, task: 0, outcome: row.outcome, score };
-                Some((row.subject, row.task, run.value(settings.policy)?))
+                let value = (row.subject, row.task, run.value(settings.policy)?);
+                cases.extend(with_cases.contains(&row.subject).then(|| case_result(value, None)));
+                Some(value)
             });
-            TaskValues::new(values, index.names())
+            let all = values.into_iter().chain(rest);
+            TaskValues::new(all.filter(|(subject, ..)| !without.contains(subject)), index.names())
         };
         let index = shared.memory.index();
         let method = match question.ask.method {
             Some(LeaderboardMethod::Census) => LeaderboardMethod::Census,
             _ => LeaderboardMethod::Means,
         };
-        let ranking = rank_values(values, Cases::default(), method, &settings);
-        let subjects = ranking.as_ref().map_or(0, Means::subjects);
-        let board = |ranking, page| leaderboard(&ranking, page, |subject| index.name(subject));
-        let board = match all.as_ref().and_then(|all| all.officials.as_ref()) {
+        let officials = all.as_ref().and_then(|all| all.officials.as_ref());
+        let shown = if officials.is_some() { Page::ALL } else { page };
+        let names = (shown, |subject| index.name(subject), |name: &str| index.number(name));
+        let found = rank(values, Cases::new(cases), method, &settings, names);
+        let subjects = found.as_ref().map_or(0, |(_, subjects)| *subjects);
+        let board = found.map(|(board, _)| board);
+        let board = match officials {
             Some(officials) => {
-                let means = ranking.map(|it| Ranked { leaderboard: board(it, Page::ALL), ranking: None });
+                let means = board.map(|leaderboard| Ranked { leaderboard, ranking: None });
                 official(means, officials, method, &settings, page).map(|ranked| ranked.leaderboard)
             }
-            None => ranking.map(|ranking| board(ranking, page)),
+            None => board,
         };
-        let board = board.map_err(|error: StatisticsError| refused(&error))?;
+        let board = board.map_err(|error| refused(&error))?;
         let basis = basis_of(&pools, (count, subjects, None), &settings);
-        Ok(Made { answer: answer(basis, method, None, vec![board], page), rows: None })
+        let mut answer = answer(basis, method, None, vec![board], page);
+        answer.leave_out(&left_out);
+        Ok(Made { answer, rows: None })
     })
     .await
 }
@@ -427,7 +528,7 @@ impl Question {
     }
 
     /// Returns what to read of the records: dimensions are in all of them.
-    fn options(&self, pools: &[Arc<ScorerPool>]) -> ReadOptions {
+    fn options(&self, pools: &[Arc<ScorerPool>], base: Base) -> ReadOptions {
         let is_value = |pool: &ScorerPool, key: &str| {
             let card = &pool.card;
             card.dimensions.iter().any(|it| it.key == key) || card.groups.iter().any(|it| it.key == key)
@@ -440,6 +541,10 @@ impl Question {
             filters: self.ask.items.filters.clone(),
             labels: self.ask.group_by.clone().into_iter().collect(),
             kept: fields,
+            unclear: match base {
+                Base::Official => Unclear::LeftOutOfStandings,
+                _ => Unclear::LeftOut,
+            },
         }
     }
 

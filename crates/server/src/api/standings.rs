@@ -55,6 +55,10 @@ pub(crate) struct StandingList {
     log_size: u64,
     /// One standing for each subject, by name.
     standings: Vec<Standing>,
+    /// The subjects without one because their rows over cases cannot be brought together, each with the reason; left out if
+    /// all have one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out: BTreeMap<String, String>,
     /// The value of `after` for the next list; null at the end.
     next: Option<String>,
 }
@@ -111,11 +115,14 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -
         Ok((shown, next))
     });
     let (shown, next) = subjects.await?;
-    let standings = match shown.is_empty() {
-        true => Vec::new(),
-        false => answer(&app, Question::new(pool, shown, as_of, size)).await?.subjects,
+    let (standings, left_out) = match shown.is_empty() {
+        true => Default::default(),
+        false => {
+            let found = answer(&app, Question::new(pool, shown, as_of, size)).await?;
+            (found.subjects, found.left_out)
+        }
     };
-    let list = StandingList { as_of: as_of.to_string(), log_size: size, standings, next };
+    let list = StandingList { as_of: as_of.to_string(), log_size: size, standings, left_out, next };
     Ok(response(StatusCode::OK, &list))
 }
 

@@ -1,7 +1,7 @@
 //! The records that a page is about, the scorecards with records, tables with links, and the fields of forms and queries.
 
 use karat::document::Kind;
-use karat::rows::{Row, Rows};
+use karat::rows::{Row, Rows, Unclear};
 
 use super::layout::*;
 use crate::body::Arrived;
@@ -14,6 +14,8 @@ use crate::select::{Filter, Selection};
 pub struct Found {
     /// The rows; `None` if there is no record.
     pub rows: Option<Rows>,
+    /// The same with the parts of runs brought together, if there are rows over cases.
+    pub together: Option<Rows>,
     /// The number of older records that were not read.
     pub unread: usize,
 }
@@ -30,13 +32,20 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     });
     let (positions, unread, pools) = selected.await?;
     if positions.is_empty() {
-        return Ok(Found { rows: None, unread });
+        return Ok(Found { rows: None, together: None, unread });
     }
     let memory = Arc::clone(&app.memory);
-    let read =
-        move |reader: &mut Reader| rows::read(&memory, reader, &pools, &positions, &ReadOptions::default());
-    let rows = app.read(read).await?;
-    Ok(Found { rows: Some(rows), unread })
+    let read = move |reader: &mut Reader| {
+        let mut read = |unclear| {
+            let options = ReadOptions { unclear, ..ReadOptions::default() };
+            rows::read(&memory, reader, &pools, &positions, &options)
+        };
+        let rows = read(Unclear::Apart)?;
+        let has_cases = rows.rows.iter().any(|row| row.cases().is_some());
+        Ok((rows, if has_cases { Some(read(Unclear::LeftOut)?) } else { None }))
+    };
+    let (rows, together) = app.read(read).await?;
+    Ok(Found { rows: Some(rows), together, unread })
 }
 
 /// Returns the position in the log of the record that a row was read from.

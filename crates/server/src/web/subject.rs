@@ -71,7 +71,7 @@ pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(aske
             Ok(html! {
                 (choice(&shown, &pool, &cards))
                 (notes(&counted))
-                @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&pool))) }
+                @match standing { Some(standing) => (standing), None => (means(found.together.as_ref().unwrap_or(rows), &leaderboard::settings(&pool))) }
                 (evidence(&shown, rows, &found, &pool, page))
             })
         })
@@ -141,6 +141,9 @@ async fn stands(
 
 /// Shows the profile and the history of a subject whose card has no standings.
 fn means(rows: &Rows, settings: &Settings) -> Markup {
+    if let Some(why) = rows.left_out.values().next() {
+        return html! { p.care { "There is no mean: " (why) "." } };
+    }
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let board = match Ranking::new(rows, &all, None, settings) {
         Ok(ranking) => Leaderboard::of_ranking(rows, &ranking, settings),

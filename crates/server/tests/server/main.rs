@@ -18,6 +18,7 @@ mod log;
 mod names;
 mod old_matches;
 mod openapi;
+mod over_cases;
 mod provenance;
 mod requests;
 mod reviews;
