@@ -543,7 +543,7 @@ fn a_format_that_is_not_read_is_called_by_its_name() {
     );
     folder.write("ragas.csv", "user_input,response,retrieved_contexts,subject,solved\nq,a,[],s,1\n");
     for (file, words) in [("run.json", "a test run of DeepEval"), ("out.csv", "the table of promptfoo")] {
-        for command in [&["import"][..], &["leaderboard", "--card", "run"], &["check", "--card", "run"]] {
+        for command in [&["import"][..], &["leaderboard", "--card", "run"], &["score", "--card", "run"]] {
             let run = folder.karat(&[command, &[file]].concat());
             run.ends(1, format!("`{file}` is {words}, which is not read"));
         }
