@@ -124,6 +124,19 @@ mod tests {
     }
 
     #[test]
+    fn the_word_of_a_verdict_is_no_number_and_has_one_meaning() {
+        for (words, passed) in [(PASSED, true), (FAILED, false)] {
+            for word in words.split_whitespace() {
+                let found = (verdict(word), flag(&word.to_uppercase()), number(word), is_missing(word));
+                assert_eq!(found, (Some(passed), Some(passed), None, false), "{word}");
+            }
+        }
+        for text in ["partial", "p", "error", "skipped", "yes", "1", ""] {
+            assert_eq!(verdict(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_hint_says_what_to_write() {
         let cases = [
             ("NaN", "null"),

@@ -36,6 +36,8 @@ fn shapes_ranges_and_missing_values_are_found() {
     );
     assert_eq!((shape("list"), shape("big"), shape("odd")), (Shape::Mixed, Shape::Mixed, Shape::Mixed));
     assert_eq!((field(&found, "cost").range(), field(&found, "cost").present()), (Some((-2.0, 0.5)), 2));
+    let verdicts = profile(&[json!({"v": "pass", "w": "yes"}), json!({"v": false, "w": "no"})], false);
+    assert_eq!(["v", "w"].map(|it| field(&verdicts, it).shape()), [Shape::Boolean, Shape::Text]);
     assert!(!field(&found, "cost").is_whole() && field(&found, "meta.n").is_whole());
     let columns: Vec<String> = found.reachable().iter().map(|field| field.path().column()).collect();
     assert!(columns.contains(&"meta.n".to_owned()) && !columns.contains(&"meta".to_owned()), "{columns:?}");

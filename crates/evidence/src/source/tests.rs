@@ -246,9 +246,18 @@ fn columns_are_separated_by_the_mark_with_which_a_name_is_known() {
         ("subject,n;b\na,1\n", r#"{"subject":"a","n;b":"1"}"#),
         ("subject,n,\"n;b\"\na,1,2\n", r#"{"subject":"a","n":1,"n;b":"2"}"#),
         ("subject;n\na;1,5\n", r#"{"subject":"a","n":"1,5"}"#),
-        ("x;y\n1\n", r#"{"x;y":"1"}"#),
+        // Of names that are not known, what separates most.
+        ("x;y,z;w\n1;2;3\n", r#"{"x":"1","y,z":"2","w":"3"}"#),
+        // As data frames write their rows.
+        (",subject,n\n0,a,1\n", r#"{"index":"0","subject":"a","n":1}"#),
+        (",subject,index\n0,a,x\n", r#"{"Unnamed: 0":"0","subject":"a","index":"x"}"#),
     ] {
         assert_eq!(read(table).lines().next(), Some(format!("2: {row}").as_str()), "{table}");
+    }
+    for first in ["sep=;", "\u{feff}SEP=;\r", "sep=|", "sep=\t"] {
+        let mark = first.trim_end_matches('\r').chars().next_back().unwrap();
+        let table = format!("{first}\nx{mark}subject,n\n1{mark}a\n");
+        assert_eq!(read(&table).lines().next(), Some(r#"3: {"x":"1","subject,n":"a"}"#), "{table}");
     }
 }
 
