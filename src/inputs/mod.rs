@@ -27,7 +27,7 @@ use crate::engine::{Wanted, each_item};
 use crate::error::{Error, Place, STANDARD_INPUT};
 
 pub use self::paths::{Named, are_sides, each_once, files};
-pub(crate) use self::paths::{are_copies, expanded, is_pattern};
+pub(crate) use self::paths::{expanded, is_pattern};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;

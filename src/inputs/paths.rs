@@ -213,14 +213,6 @@ pub fn are_sides(first: &str, second: &str) -> bool {
     is(Path::is_file).contains(&true) || !is(Path::is_dir).contains(&false)
 }
 
-/// Returns whether two files are one under two names: regular ones with the same bytes.
-pub(crate) fn are_copies(one: &str, other: &str) -> bool {
-    let length = |path| metadata(path).ok().filter(fs::Metadata::is_file).map(|about| about.len());
-    let digest = |path: &str| Input::file(path).digest().ok();
-    let is_as_long = length(one).is_some() && length(one) == length(other);
-    one != other && is_as_long && digest(one).is_some_and(|own| digest(other) == Some(own))
-}
-
 /// Returns the device and number of a regular file, which it has under every name, also as standard input.
 #[cfg(unix)]
 fn identity(path: &str) -> Option<(u64, u64)> {

@@ -1,5 +1,9 @@
 //! Problems with items, collected so that all are reported at once.
 
+use std::fs::{Metadata, metadata};
+
+use karat_importers::Input;
+
 use crate::error::{Code, Error};
 
 /// The largest number of problems listed.
@@ -64,4 +68,12 @@ impl Problems {
         let error = if self.more > 0 { error.hint(format!("and {} more", self.more)) } else { error };
         Err(error.hint(hint))
     }
+}
+
+/// Returns whether two files are one under two names: regular ones with the same bytes.
+pub(super) fn are_copies(one: &str, other: &str) -> bool {
+    let length = |path| metadata(path).ok().filter(Metadata::is_file).map(|about| about.len());
+    let digest = |path: &str| Input::file(path).digest().ok();
+    let is_as_long = length(one).is_some() && length(one) == length(other);
+    one != other && is_as_long && digest(one).is_some_and(|own| digest(other) == Some(own))
 }

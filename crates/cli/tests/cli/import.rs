@@ -559,6 +559,7 @@ fn a_format_that_is_not_read_is_called_by_its_name() {
 #[test]
 fn results_of_evaluations_in_another_file_go_to_their_traces() {
     let folder = Folder::new();
+    fs::create_dir(folder.path().join("logs")).unwrap();
     let about = |name: &str, value: &str| format!(r#"{{"key": "{name}", "value": {value}}}"#);
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let chat = about("gen_ai.operation.name", r#"{"stringValue": "chat"}"#);

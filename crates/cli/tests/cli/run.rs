@@ -86,7 +86,10 @@ fn evidence_that_is_not_of_the_recording_is_told_member_by_member() {
     the replay gives other evidence
     the members are the same: keep the line as `karat run` wrote it
     ");
-    assert_snapshot!(changed("none", "{\"id\"", "[\"id\""), @"the file is not one item of evidence");
+    assert_snapshot!(changed("none", "{\"id\"", "[\"id\""), @r"
+    the file is not one item of evidence
+    $[1]: found `:`, expected `,` or `]` (line 1, column 6)
+    ");
 }
 
 #[test]

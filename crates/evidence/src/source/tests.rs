@@ -187,9 +187,9 @@ fn a_long_line_is_not_held_in_memory() {
 fn rows_of_a_table() {
     let table = "\u{feff}subject,n,b,\"no\"\"te\"\r\nx, 1.50,True,7\r\n\r\ny,,,\r\n\"z\nz\",+2e1,false,\" \"\r\nw,.5,FALSE,\n";
     assert_snapshot!(items(table, Layout::Csv, 100), @r#"
-    2: {"subject":"x","n":1.5,"b":true,"no\"te":"7"}
+    2: {"subject":"x","n":1.50,"b":true,"no\"te":"7"}
     4: {"subject":"y"}
-    5: {"subject":"z\nz","n":20,"b":false,"no\"te":" "}
+    5: {"subject":"z\nz","n":2e1,"b":false,"no\"te":" "}
     7: {"subject":"w","n":0.5,"b":false}
     "#);
 }
