@@ -261,13 +261,9 @@ impl<'q> MatchReader<'q> {
     }
 
     fn nobody_at_all(&self) -> Error {
-        let error =
-            refused("no row says who met whom, expected `first` and `second`, or `winner` and `loser`")
-                .hint(format!("the columns are {}", self.there_are()));
-        match self.seen.iter().any(|name| name.contains([';', '\t', '|'])) {
-            true => error.hint("save the table as CSV, with commas between the columns"),
-            false => error.hint("name the columns: --columns first=COLUMN,second=COLUMN,result=COLUMN"),
-        }
+        refused("no row says who met whom, expected `first` and `second`, or `winner` and `loser`")
+            .hint(format!("the columns are {}", self.there_are()))
+            .hint("name the columns: --columns first=COLUMN,second=COLUMN,result=COLUMN")
     }
 
     /// Returns the names in the rows.

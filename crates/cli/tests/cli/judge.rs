@@ -114,7 +114,7 @@ fn an_error_keeps_its_kind_whatever_the_command() {
         &["leaderboard"],
         &["leaderboard", "--fail-under", "1"],
         &["leaderboard", "--json"],
-        &["standing"],
+        &["standing", "--as-of", "2026-02-01T00:00:00Z"],
     ];
     type Way = (&'static str, fn(&Folder), i32, &'static str);
     let ways: [Way; 4] = [
