@@ -44,7 +44,7 @@ impl Source for Made {
             number: request.attempt,
             outcome,
             output: (outcome == Outcome::Success).then_some(output),
-            reason: None,
+            reason: (outcome == Outcome::Failed).then(|| String::from("it broke")),
             cost_nano_tao,
             start_microseconds: tier * 100_000_000 + request.attempt * 2_000_000,
             duration_microseconds: 1_000_000,

@@ -231,7 +231,7 @@ fn a_sum_that_is_off_is_refused_with_its_reason_wherever_people_look() {
     assert_eq!(weighed.send("2")["score"]["published"], 600);
     // What is not a proposal at all is not stored.
     for (body, field) in [
-        (r#"{"id":"x","reason":"r","weights":{"a":0.6,"a":0.6}}"#, "$.weights"),
+        (r#"{"id":"x","reason":"r","weights":{"a":0.6,"a":0.6}}"#, "$.weights.a"),
         (r#"{"id":"x","reason":"r","weights":{"a":0.1234567}}"#, "$.weights"),
         (r#"{"id":"x","reason":"r","weights":{"a":"1"}}"#, "$.weights"),
         (r#"{"id":"x","reason":"r","weights":[]}"#, "$.weights"),
