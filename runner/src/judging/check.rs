@@ -9,7 +9,7 @@ use karat_process::Judges;
 use serde_json::{Value, json};
 
 use super::submission::{Submission, Submissions};
-use super::{engine, execution, no_verdict, refused};
+use super::{engine, execution, no_verdict};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
@@ -46,7 +46,7 @@ pub fn run(
             let score = scored.record.score.is_some().then(|| scored.record.published.map(|it| it.to_f64()));
             ran(&execution(scored), score.flatten())
         });
-        ran.map_err(refused).and_then(|ran| ran)
+        ran.map_err(Failure::from).and_then(|ran| ran)
     };
     let check = Check { right: run(reference)?, empty: run(&submissions.emptied(reference))? };
     let answer = check.answer(card);
