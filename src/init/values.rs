@@ -74,7 +74,7 @@ pub(super) fn unread(field: &Field) -> Option<(String, bool)> {
         .then(|| (format!("texts such as `{}`; {hint}", clean(first)), false))
 }
 
-/// Returns what is odd about a number far from all others that often stands for no value.
+/// Returns a warning for a lone value far from the others, such as -1 or 999, that often means a missing value.
 pub(super) fn sentinel(field: &Field) -> Option<String> {
     let mut numbers: Vec<f64> = field.values().0.iter().filter_map(|value| cells::number(value)).collect();
     numbers.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::json::{Wanted, members};
+use super::json::{Members, Wanted, members};
 use super::out::{MEAN, Out, Run, fact_name};
 use super::stated::Stated;
 use super::{Fault, Importer, Input, Role, Samples, Stop, json};
@@ -184,28 +184,13 @@ fn about(input: &Input) -> Result<About, Stop> {
     let moment = input.stem().rsplit('_').next().unwrap_or_default();
     let own_moment = if is_moment(moment) { format!("/{moment}") } else { String::new() };
     let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
-    let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
-        return Ok(About {
-            subject: folder,
-            is_sums,
-            lower,
-            moment: own_moment,
-            documents: None,
-            results: None,
-        });
-    };
-    let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
-    let Ok(results) = members(&text, &wanted) else {
-        return Ok(About {
-            subject: folder,
-            is_sums,
-            lower,
-            moment: own_moment,
-            documents: None,
-            results: None,
-        });
-    };
+    let mut results = Members::default();
+    if let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) {
+        let mut text = Vec::new();
+        let input = Input::file(beside).json()?;
+        std::io::Read::read_to_end(&mut std::io::Read::take(input, 64 << 20), &mut text)?;
+        results = members(&text, &wanted).unwrap_or_default();
+    }
     let task = task(input);
     let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());
     let stated = results.get("higher_is_better").and_then(|tasks| tasks.get(&task)?.as_object());
