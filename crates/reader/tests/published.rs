@@ -4,7 +4,7 @@
 //! workspace.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use karat_core::facts::Fact;
@@ -13,8 +13,8 @@ use karat_graders::quality::TestResults;
 use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 use serde_json::Value;
 
-fn source(path: &Path, wanted: &[(String, FactType)], most: usize) -> Source<BufReader<File>> {
-    Source::new(BufReader::new(File::open(path).unwrap()), Layout::of_path(path), wanted, most)
+fn source(path: &Path, wanted: &[(String, FactType)], most: usize) -> io::Result<Source<BufReader<File>>> {
+    Ok(Source::new(BufReader::new(File::open(path)?), Layout::of_path(path), wanted, most))
 }
 
 fn published(name: &str) -> PathBuf {
@@ -43,7 +43,7 @@ fn published_tables_are_read_whole() {
         let wanted = wanted(facts);
         let options = ReaderOptions { subject_field: Some(subject.to_owned()), ..ReaderOptions::default() };
         let mut reader = Reader::new(Kind::Facts, &wanted, options).unwrap();
-        let mut source = source(&path, &wanted, 1 << 20);
+        let mut source = source(&path, &wanted, 1 << 20).unwrap();
         let mut count = 0;
         while let Some(item) = source.next_item() {
             let item = item.unwrap();
@@ -81,7 +81,7 @@ fn published_json_is_understood() {
             {
                 continue;
             }
-            let mut source = source(&path, &[], 16 << 20);
+            let mut source = source(&path, &[], 16 << 20).unwrap();
             while let Some(item) = source.next_item() {
                 let item = item.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 let value: Value = serde_json::from_slice(item.bytes).unwrap();
