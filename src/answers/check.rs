@@ -39,11 +39,20 @@ pub struct AskedGate {
     pub passed: bool,
     /// The reasons why it fails, a sentence each.
     pub failures: Vec<String>,
-    /// The status that it alone would have: 0, 10 below, 11 held by a gate of the scorecard, 12 undecided, 16 worse.
+    /// The status that it alone would have: 0, 10 below, 11 held by a gate of the scorecard, 12 inconclusive, 16 worse.
     pub status: u8,
 }
 
 impl AskedGate {
     /// The status of a gate that nothing decides.
-    pub const UNDECIDED: u8 = 12;
+    pub const INCONCLUSIVE: u8 = 12;
+
+    /// Returns how it ended in a word.
+    pub fn word(&self) -> &'static str {
+        match self.status {
+            _ if self.passed => "passed",
+            Self::INCONCLUSIVE => "inconclusive",
+            _ => "failed",
+        }
+    }
 }

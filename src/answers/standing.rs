@@ -207,6 +207,9 @@ pub struct StandingItems {
     pub by_id: bool,
     /// SHA-256 over digests and ids of all items, in order.
     pub digest: String,
+    /// Things to know of the logs that the items of all subjects are from; left out if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Items that arrived long after they took place.
@@ -541,6 +544,7 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
             .collect(),
         by_id: answer.standings.by_id,
         digest: items_digest(answer.rows, &standing.items).to_string(),
+        notes: answer.rows.notes.clone(),
     }
 }
 

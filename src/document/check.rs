@@ -38,10 +38,14 @@ pub fn check(answer: &ProjectCheck, board: LeaderboardView<'_>, view: &Compariso
 }
 
 fn title(gates: &[AskedGate]) -> String {
-    match gates.iter().filter(|gate| !gate.passed).count() {
+    let of = |word: &str| gates.iter().filter(|gate| gate.word() == word).count();
+    let all = count(gates.len(), "gate");
+    match (of("failed"), of("inconclusive")) {
         _ if gates.is_empty() => String::from("karat check: no gate"),
-        0 => format!("karat check: {} passed", count(gates.len(), "gate")),
-        failed => format!("karat check: {failed} of {} failed", count(gates.len(), "gate")),
+        (0, 0) => format!("karat check: {all} passed"),
+        (failed, 0) => format!("karat check: {failed} of {all} failed"),
+        (0, open) => format!("karat check: {open} of {all} inconclusive"),
+        (failed, open) => format!("karat check: {failed} of {all} failed, {open} inconclusive"),
     }
 }
 
@@ -67,7 +71,7 @@ fn case(gate: &AskedGate) -> Case {
     let why = || gate.failures.join("\n");
     let result = match gate.status {
         _ if gate.passed => CaseResult::Passed,
-        AskedGate::UNDECIDED => CaseResult::Error(why()),
+        AskedGate::INCONCLUSIVE => CaseResult::Error(why()),
         _ => CaseResult::Failed(why()),
     };
     Case {
@@ -81,6 +85,6 @@ fn case(gate: &AskedGate) -> Case {
 }
 
 fn findings(gate: &AskedGate) -> Vec<Finding> {
-    let level = if gate.status == AskedGate::UNDECIDED { Level::Warning } else { Level::Error };
+    let level = if gate.status == AskedGate::INCONCLUSIVE { Level::Warning } else { Level::Error };
     gate.failures.iter().map(|line| Finding::new(level, "gate", line.clone())).collect()
 }

@@ -1,12 +1,13 @@
 //! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an item.
 //! Nothing here reaches a score: leaderboards group by them, show their means, and rank by them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::diagnostic::nearest;
 use karat_core::number::{BILLION, round};
 use karat_core::scorecard::{FieldPath, Scorecard, Step};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::filter::{declared, is_declared};
 use super::{NO_MORE, Row, Rows};
@@ -45,7 +46,15 @@ impl Fields {
                 return own;
             }
             let item = item.get_or_insert_with(|| serde_json::from_slice::<Value>(raw).unwrap_or_default());
-            let value = member(item, &FieldPath::of_field(field)).and_then(scalar);
+            let path = FieldPath::of_field(field);
+            let value = member(item, &path).and_then(|found| {
+                match found {
+                    // A whole number beyond 64 bits is rounded there.
+                    Value::Number(number) if number.is_f64() => verbatim(raw, &path),
+                    _ => None,
+                }
+                .or_else(|| scalar(found))
+            });
             if value.is_some() {
                 if !self.found.contains(field) {
                     self.found.insert(field.clone());
@@ -113,6 +122,24 @@ fn member<'v>(item: &'v Value, path: &FieldPath) -> Option<&'v Value> {
         Step::Element(at) => here.as_array()?.get(usize::try_from(*at).ok()?),
     };
     path.find(item, |here, step| down(here, step).filter(|it| !it.is_null()))
+}
+
+/// Returns a whole number of an item as it is written, if it has more digits than a double tells apart.
+fn verbatim(raw: &[u8], path: &FieldPath) -> Option<String> {
+    let root: &RawValue = serde_json::from_slice(raw).ok()?;
+    let text = path.find(root, within)?.get();
+    text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()).then(|| text.to_owned())
+}
+
+fn within<'v>(here: &'v RawValue, step: &Step) -> Option<&'v RawValue> {
+    match step {
+        Step::Member(name) => {
+            serde_json::from_str::<BTreeMap<String, &RawValue>>(here.get()).ok()?.get(name).copied()
+        }
+        Step::Element(at) => {
+            serde_json::from_str::<Vec<&RawValue>>(here.get()).ok()?.get(usize::try_from(*at).ok()?).copied()
+        }
+    }
 }
 
 /// Returns the text of a value that is neither an object nor a list; none for null.
@@ -289,6 +316,16 @@ mod tests {
         let mut seen = BTreeSet::new();
         note(&item, &item, &mut Vec::new(), &mut seen);
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["$[\"a.b\"]", "a.b", "a[\"c.d\"].e", "f.g"]);
+    }
+
+    #[test]
+    fn whole_numbers_of_any_length_stay_apart() {
+        let of = |text: &str, field: &str| verbatim(text.as_bytes(), &FieldPath::of_field(field));
+        let long = "{\"a\": {\"b\": [0, 123456789012345678901234567891]}, \"c\": -123456789012345678901234567892, \"d\": 1.50}";
+        assert_eq!(of(long, "a.b[1]").as_deref(), Some("123456789012345678901234567891"));
+        assert_eq!(of(long, "c").as_deref(), Some("-123456789012345678901234567892"));
+        assert_eq!(of(long, "d"), None);
+        assert_eq!(of(long, "a.b[2]"), None);
     }
 
     /// Returns objects in objects with names that look like paths, quotes and brackets, and with any others.

@@ -25,7 +25,9 @@ pub fn tell(verdict: &Verdict, color: Color) -> Result<Exit, Failure> {
     };
     list(CARE, "warning", verdict.warnings(), "")?;
     for (status, lines) in verdict.failures() {
-        list(LOSS, "failed", lines, &format!("; status {}", Exit::from(*status) as u8))?;
+        let exit = Exit::from(*status);
+        let word = if exit == Exit::Inconclusive { "inconclusive" } else { "failed" };
+        list(LOSS, word, lines, &format!("; status {}", exit as u8))?;
     }
     Ok(Exit::from(verdict.status()))
 }

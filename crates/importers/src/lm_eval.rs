@@ -25,7 +25,7 @@ pub(super) static IMPORTER: Importer = Importer {
 };
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let about = about(input)?;
+    let about = about(input, out)?;
     if about.is_sums {
         if let Some(tasks) = out.options.samples.as_ref().and_then(|samples| samples.beside(input)) {
             return sums(input, tasks, out);
@@ -173,7 +173,7 @@ struct About {
 }
 
 /// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
-fn about(input: &Input) -> Result<About, Stop> {
+fn about(input: &Input, out: &mut Out<'_>) -> Result<About, Stop> {
     let wanted =
         "model_name config.model_args config.model lm_eval_version higher_is_better n-samples results";
     let wanted = Wanted::of(&[("", wanted)]);
@@ -186,10 +186,14 @@ fn about(input: &Input) -> Result<About, Stop> {
     let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
     let mut results = Members::default();
     if let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) {
-        let mut text = Vec::new();
-        let input = Input::file(beside).json()?;
-        std::io::Read::read_to_end(&mut std::io::Read::take(input, 64 << 20), &mut text)?;
-        results = members(&text, &wanted).unwrap_or_default();
+        let name = beside.display().to_string();
+        match json::read(Input::file(beside).json()?, &wanted, &mut |_| Ok(())) {
+            Ok(found) => results = found,
+            Err(Stop::Fault(why)) => {
+                out.note(format!("`{name}` cannot be read, so the samples stand alone: {why}"))
+            }
+            Err(Stop::Enough) => return Err(Stop::Enough),
+        }
     }
     let task = task(input);
     let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());

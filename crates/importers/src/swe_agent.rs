@@ -202,10 +202,8 @@ fn models(input: &Input, log: &Members) -> Vec<String> {
     let stated = log.text("info.config.model.model_name");
     let prediction = input.path().map(|path| path.with_extension("pred")).filter(|path| path.is_file());
     let predicted = prediction.and_then(|path| {
-        let mut text = Vec::new();
-        let file = Input::file(path).json().ok()?;
-        std::io::Read::read_to_end(&mut std::io::Read::take(file, 64 << 20), &mut text).ok()?;
-        let found = json::members(&text, &Wanted::of(&[("", "model_name_or_path")])).ok()?;
+        let wanted = Wanted::of(&[("", "model_name_or_path")]);
+        let found = json::read(Input::file(path).json().ok()?, &wanted, &mut |_| Ok(())).ok()?;
         found.text("model_name_or_path").map(str::to_owned)
     });
     // Before version 1, whose settings name the model, folders were called MODEL__DATASET__CONFIG__t-0.00__p-0.95.

@@ -121,11 +121,12 @@ fn summary(answer: &ProjectCheck, out: &mut Screen) -> Result<(), Failure> {
         return Ok(());
     }
     writeln!(out, "\n{STRONG}gates{STRONG:#}")?;
+    let longest = answer.gates.iter().map(|gate| gate.word().len()).max().unwrap_or_default();
     for gate in &answer.gates {
-        let (style, word) = if gate.passed { (GAIN, "passed") } else { (LOSS, "failed") };
-        for (at, line) in wrap(&gate.gate, out.width.saturating_sub(10)).iter().enumerate() {
-            let word = if at == 0 { word } else { "" };
-            writeln!(out, "  {style}{word:6}{style:#}  {line}")?;
+        let style = if gate.passed { GAIN } else { LOSS };
+        for (at, line) in wrap(&gate.gate, out.width.saturating_sub(longest + 4)).iter().enumerate() {
+            let word = if at == 0 { gate.word() } else { "" };
+            writeln!(out, "  {style}{word:longest$}{style:#}  {line}")?;
         }
     }
     Ok(())
