@@ -122,6 +122,7 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
         reports.iter().try_for_each(|report| verdicts.add(report)).map_err(not_imported)?;
         options.verdicts = Some(Arc::new(verdicts));
     }
+    options.reports = Arc::new(reports.iter().map(|report| report.stem().to_owned()).collect());
     if !of_samples.is_empty() && has_sums {
         let mut samples = Samples::default();
         of_samples

@@ -75,7 +75,7 @@ impl Input {
     }
 
     /// Returns the part of the name that is this number before the last.
-    fn part(&self, before: usize) -> Option<&str> {
+    pub(super) fn part(&self, before: usize) -> Option<&str> {
         self.name.rsplit(['/', '\\']).nth(before).filter(|name| !matches!(*name, "" | "." | ".."))
     }
 

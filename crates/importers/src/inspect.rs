@@ -273,16 +273,16 @@ impl<'a> Log<'a> {
         }
         self.usage(own, &mut run, out);
         self.scores(own, &mut run, out);
-        let is_broken = own.get("error").is_some();
-        if is_broken || own.get("invalidation").is_some() {
+        let mut without = None;
+        if own.get("error").is_some() || own.get("invalidation").is_some() {
+            out.unjudged(&run);
             run.outcome = Some(Outcome::NoVerdict);
             run.solved = None;
-            out.left_out(
-                "the score of a sample that ended in an error or was made invalid: it has no verdict",
-            );
+            without =
+                Some("the score of a sample that ended in an error or was made invalid: it has no verdict");
         } else if run.solved.is_none() && run.outcome.is_none() {
             run.outcome = Some(Outcome::NoVerdict);
-            out.left_out("no score of a sample: it has no verdict");
+            without = Some("no score of a sample: it has no verdict");
         }
         let later = self.retries.and_then(|(retries, log)| retries.later(log, &name(own)?, is_finished(own)));
         if let Some(later) = later {
@@ -290,6 +290,9 @@ impl<'a> Log<'a> {
             out.elsewhere("a sample that was tried again in a later log");
             out.accounted(run);
             return Ok(());
+        }
+        if let Some(reason) = without {
+            out.left_out(reason);
         }
         out.run(sample.place, run)
     }

@@ -53,6 +53,7 @@ mod unread;
 mod verdicts;
 mod zip;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -115,6 +116,8 @@ pub struct Options {
     pub domain: Option<String>,
     /// Verdicts on the instances that trajectories are of.
     pub verdicts: Option<Arc<Verdicts>>,
+    /// The names of the reports of SWE-bench that are read too, `MODEL.RUN`: those on single instances of the run are not counted.
+    pub reports: Arc<BTreeSet<String>>,
     /// The samples in files that are read too, whose means and sums are not counted.
     pub samples: Option<Arc<Samples>>,
     /// The logs that are read too, of which some may be tries at one task.

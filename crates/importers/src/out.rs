@@ -244,6 +244,13 @@ impl<'a> Out<'a> {
         run
     }
 
+    /// Counts a score that the log has, of a run that has no verdict for another reason.
+    pub(super) fn unjudged(&mut self, run: &Run) {
+        if let Some(name) = run.score.as_ref().filter(|_| run.solved.is_some()) {
+            self.account.leaves_out(fact_name("score_", name));
+        }
+    }
+
     /// Writes a run, as the kind of item that is wanted.
     pub(super) fn run(&mut self, place: &str, run: Run) -> Result<(), Stop> {
         let run = self.accounted(run);

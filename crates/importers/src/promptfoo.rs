@@ -1,5 +1,7 @@
 //! promptfoo: results of tests of prompts and providers, as `.json` or one on each line.
 
+use std::collections::BTreeMap;
+
 use karat_core::facts::{Digest, Outcome};
 use serde_json::Value;
 
@@ -30,13 +32,16 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut head = input.head(1 << 16)?;
     head.retain(|byte| !byte.is_ascii_whitespace());
     if !head.starts_with(b"{\"evalId\"") && !head.starts_with(b"{\"results\"") && is_row(&head) {
-        return json::read_lines(input.json()?, &Wanted::of(&[("", ROW)]), &mut |row| take(row, input, out));
+        let mut columns = Columns::default();
+        let wanted = Wanted::of(&[("", ROW)]);
+        return json::read_lines(input.json()?, &wanted, &mut |row| take(row, input, &mut columns, out));
     }
+    let mut columns = Columns::of(input)?;
     let wanted = Wanted::of(&[("", "evalId results.timestamp"), ("results.results[]", ROW)]);
     let mut count = 0;
     json::read(input.json()?, &wanted, &mut |row| {
         count += 1;
-        take(row, input, out)
+        take(row, input, &mut columns, out)
     })?;
     if count == 0 {
         out.note("the file has no results of tests, only sums, which have no tasks: export it again");
@@ -48,7 +53,63 @@ fn is_row(head: &[u8]) -> bool {
     json::outline(head).iter().any(|path| path == "promptIdx")
 }
 
-fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// The columns of an evaluation: of each provider and prompt the places of those that it has.
+#[derive(Default)]
+struct Columns {
+    of: BTreeMap<[String; 2], Vec<String>>,
+    /// True if the file says them before its results.
+    are_known: bool,
+}
+
+impl Columns {
+    fn of(input: &Input) -> Result<Self, Stop> {
+        let mut columns = Self { are_known: true, ..Self::default() };
+        let mut count = 0u64;
+        let wanted =
+            Wanted::of(&[("results.prompts[]", "provider label"), ("results.results[]", "promptIdx")]);
+        let read = json::read(input.json()?, &wanted, &mut |column| {
+            if !column.place.starts_with("$.results.prompts") {
+                return Err(Stop::Enough);
+            }
+            let text = |name: &str| column.own.text(name).unwrap_or_default().to_owned();
+            columns.of.entry([text("provider"), text("label")]).or_default().push(count.to_string());
+            count += 1;
+            Ok(())
+        });
+        match read {
+            Ok(_) | Err(Stop::Enough) => Ok(columns),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Returns the subject of a result. A provider that has one prompt several times has several settings.
+    fn subject(&mut self, provider: &str, prompt: &str, at: String, out: &mut Out<'_>) -> String {
+        let of = self.of.entry([provider.to_owned(), prompt.to_owned()]).or_default();
+        let place = of.iter().position(|it| *it == at).unwrap_or_else(|| {
+            of.push(at);
+            of.len() - 1
+        });
+        match (of.len(), self.are_known) {
+            (..2, _) => provider.to_owned(),
+            (_, true) => {
+                out.note(format!(
+                    "`{provider}` is there with several settings: each is a subject, `{provider} #1` the first; labels of \
+                     providers name them"
+                ));
+                format!("{provider} #{}", place + 1)
+            }
+            (_, false) => {
+                out.note(format!(
+                    "`{provider}` is there with several settings, which lines do not tell apart: they count together; give \
+                     the evaluation as JSON"
+                ));
+                provider.to_owned()
+            }
+        }
+    }
+}
+
+fn take(row: &Element<'_>, input: &Input, columns: &mut Columns, out: &mut Out<'_>) -> Result<(), Stop> {
     let own = row.own;
     let provider = own.get("provider").and_then(|provider| {
         let named = |name: &str| provider.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
@@ -59,8 +120,9 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     };
     let run_id = row.before.text("evalId").unwrap_or_else(|| input.stem());
     let part = |name: &str| own.name(name).unwrap_or_else(|| String::from("0"));
+    let label = ["prompt.label", "promptId"].into_iter().find_map(|name| own.text(name));
     let mut run = Run {
-        subject: provider.to_owned(),
+        subject: columns.subject(provider, label.unwrap_or_default(), part("promptIdx"), out),
         task: Some(task(own)),
         // The same in each file that an evaluation is written to.
         id: match own.text("id").filter(|id| !id.is_empty()) {
@@ -78,7 +140,6 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     } else {
         run.cost_usd = known(out, "a cost", own.number("cost"));
     }
-    let label = ["prompt.label", "promptId"].into_iter().find_map(|name| own.text(name));
     run.other.extend(label.map(|label| ("prompt".to_owned(), mended(label).into())));
     let tokens = own.number("response.tokenUsage.total").or_else(|| own.number("tokenUsage.total"));
     run.tokens = known(out, "a number of tokens", tokens);
@@ -95,10 +156,6 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
             return Err(Fault::new(row.place, "a result without `success`", "true or false").into());
         };
         run.solved = Some(f64::from(u8::from(success)));
-        if !success && is_for_want_of_a_grade(own.get("gradingResult")) {
-            (run.outcome, run.solved) = (Some(Outcome::NoVerdict), None);
-            out.left_out("the failure of a test whose judge gave no grade: it has no verdict");
-        }
         run.measured("score", own.number("score"));
         if let Some(Value::Object(scores)) = own.get("namedScores") {
             for (name, value) in scores.iter().take(64) {

@@ -32,6 +32,8 @@ pub(super) struct Account {
     pub is_awaited: bool,
     stated: Vec<Stated>,
     tallies: BTreeMap<String, Tally>,
+    /// The number of scores that the items lack for another reason than that the log has none.
+    without: BTreeMap<String, u64>,
     runs: u64,
 }
 
@@ -39,6 +41,11 @@ impl Account {
     /// Adds a mean that the log states.
     pub(super) fn states(&mut self, stated: Option<Stated>) {
         self.stated.extend(stated);
+    }
+
+    /// Counts a score of the log that its item does not have.
+    pub(super) fn leaves_out(&mut self, fact: String) {
+        *self.without.entry(fact).or_default() += 1;
     }
 
     /// Adds an item with its scores, by the facts that have them.
@@ -85,6 +92,8 @@ impl Account {
             format!(": {without} without a verdict are failures there")
         } else if let Some(how) = how {
             format!(": {how}")
+        } else if let Some(count) = self.without.get(fact) {
+            format!(": {count} of its scores are of samples without a verdict here")
         } else if is_close(tally.sum / tally.count as f64, *value) {
             String::from(": it is the mean of all attempts there, and of tasks here")
         } else {

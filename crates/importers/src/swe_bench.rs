@@ -99,6 +99,27 @@ pub(super) fn is_single(input: &Input, total: Option<f64>) -> bool {
     total.is_none() && input.stem() == "report"
 }
 
+/// Says which instances in the folder of a model have no report: what ran their tests broke off, or the patch did not apply.
+fn without_report(input: &Input, out: &mut Out<'_>) -> Option<()> {
+    let of_model = input.path()?.parent()?.parent()?;
+    let mut without = Vec::new();
+    for instance in std::fs::read_dir(of_model).ok()?.flatten() {
+        let has = |name: &str| instance.path().join(name).metadata().is_ok_and(|file| file.len() > 0);
+        if !has("report.json") && instance.path().join("run_instance.log").exists() {
+            without.push(format!("`{}`", instance.file_name().to_string_lossy()));
+        }
+    }
+    without.sort();
+    if let Some(first) = without.first() {
+        let (folder, count) = (of_model.display(), without.len());
+        out.note(format!(
+            "`{folder}` has no report on {count} of its instances, the first {first}: they are not counted, and the report of the \
+             run, MODEL.RUN.json, says how they ended"
+        ));
+    }
+    Some(())
+}
+
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let (mut instances, total) = instances(input)?;
     let of_run = match &out.options.verdicts {
@@ -117,19 +138,49 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             input.name()
         ));
     }
-    // The file name, `MODEL.RUN.json`, is the only place that names the model; of one instance, the folder above its own.
-    let subject = if is_single(input, total) {
-        input.folder_above().unwrap_or_else(|| input.stem())
-    } else {
-        input.stem()
-    };
-    let subject = of_run.as_deref().unwrap_or(subject);
+    // The file name, `MODEL.RUN.json`, is the only place that names the model; of one instance, the folder above its own, which
+    // lies in that of the run.
+    let (mut subject, mut folders) = (input.stem(), input.stem().to_owned());
+    if is_single(input, total)
+        && let Some(model) = input.folder_above()
+    {
+        let run = input.part(3).unwrap_or_default();
+        if of_run.is_none() && out.options.reports.contains(&format!("{model}.{run}")) {
+            instances.iter().for_each(|_| out.elsewhere("a verdict that the report of the run has too"));
+            return Ok(());
+        }
+        without_report(input, out);
+        let is_named = input.part(4) == Some("run_evaluation");
+        (subject, folders) = (model, if is_named { format!("{run}/{model}") } else { model.to_owned() });
+    }
+    if let Some(of_run) = &of_run {
+        (subject, folders) = (of_run, of_run.clone());
+    }
+    if let Some(total) = total.filter(|_| of_run.is_none()) {
+        // With a choice of instances, a report lists all predictions as submitted.
+        let is_bare = |(_, place): &(Outcome, String)| place.starts_with("$.submitted_ids");
+        let bare = instances.values().filter(|it| is_bare(it)).count();
+        if bare > 0 && instances.len() as f64 == total + bare as f64 {
+            instances.retain(|_, it| !is_bare(it));
+            out.left_out_times("an instance that was submitted and is not of the run", bare as u64);
+        }
+    }
     let count = instances.len();
     let report =
         json::read(input.json()?, &Wanted::of(&COUNTS.map(|(name, _)| ("", name))), &mut |_| Ok(()))?;
     for (name, outcome) in COUNTS {
         let listed = instances.values().filter(|(own, _)| *own == outcome).count();
         out.states_count(&format!("`{name}`"), report.number(name).filter(|_| of_run.is_none()), listed);
+    }
+    let of = |wanted: Outcome| instances.values().filter(|(own, _)| *own == wanted).count();
+    let (resolved, judged) = (of(Outcome::Succeeded), of(Outcome::Succeeded) + of(Outcome::Failed));
+    let all = total.filter(|total| *total > count as f64).unwrap_or(count as f64);
+    if of_run.is_none() && all > judged as f64 && !is_single(input, None) {
+        out.note(format!(
+            "`{}`: SWE-bench counts an instance without a verdict as not resolved, which gives {resolved} of {all}; here {resolved} \
+             of {judged} count. An error can be the fault of a patch that does not apply: `--count no-verdict=failure`",
+            input.name()
+        ));
     }
     for (id, (outcome, place)) in instances {
         let solved = match outcome {
@@ -142,7 +193,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         };
         let run = Run {
             subject: subject.to_owned(),
-            id: format!("{subject}/{id}"),
+            id: format!("{folders}/{id}"),
             task: Some(id),
             outcome: Some(outcome),
             solved,

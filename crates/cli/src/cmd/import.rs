@@ -1,6 +1,8 @@
 //! `karat import`: the logs of other tools as items of evidence, runs or traces, one on each line.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
@@ -14,6 +16,7 @@ use karat::text::clean;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::output::{Color, FAINT, Screen, lines};
+use serde::Deserialize;
 
 /// Most names of files that are listed.
 const LISTED: usize = 3;
@@ -82,6 +85,49 @@ struct Imported {
     passed: Vec<String>,
 }
 
+/// The runs that were written, to find those that are one.
+#[derive(Default)]
+struct Written {
+    /// The number of the file of each, by a digest of subject and id.
+    by: HashMap<u64, usize>,
+    /// The first that is there again, with the number of the file that has it first.
+    first: Option<(String, usize)>,
+    again: u64,
+}
+
+/// What makes a run one.
+#[derive(Deserialize)]
+struct Key<'a> {
+    #[serde(borrow)]
+    subject: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+}
+
+impl Written {
+    fn see(&mut self, item: &[u8], file: usize) {
+        let Ok(Key { subject: Some(subject), id: Some(id) }) = serde_json::from_slice(item) else { return };
+        let mut hasher = DefaultHasher::new();
+        (&subject, &id).hash(&mut hasher);
+        let before = *self.by.entry(hasher.finish()).or_insert(file);
+        if before != file {
+            self.again += 1;
+            self.first.get_or_insert_with(|| (clean(&id).into_owned(), before));
+        }
+    }
+
+    /// Says that files have the same runs, which no leaderboard takes.
+    fn told(&self, names: &[String], file: &str) -> Option<String> {
+        let (id, before) = self.first.as_ref()?;
+        let before = clean(names.get(*before).map_or("", String::as_str)).into_owned();
+        let file = clean(file);
+        let runs = if self.again == 1 { "1 run" } else { &format!("{} runs", self.again) };
+        Some(format!(
+            "`{file}` has {runs} that `{before}` has too, the first `{id}`: give each evaluation once"
+        ))
+    }
+}
+
 /// Writes the items of all files.
 fn all(
     files: Vec<Named>,
@@ -90,6 +136,7 @@ fn all(
     out: &mut impl io::Write,
 ) -> Result<Imported, Failure> {
     let mut all = Imported::default();
+    let (mut written, mut names) = (Written::default(), Vec::new());
     let mut files: VecDeque<(Named, bool)> = files.into_iter().map(|file| (file, false)).collect();
     while let Some((file, is_later)) = files.pop_front() {
         if file.is_link {
@@ -129,6 +176,7 @@ fn all(
         }
         let mut failed = None;
         let imported = import(&log.input, format, options, &mut |item| {
+            written.see(item.json, names.len());
             let written = out.write_all(item.json).and_then(|()| out.write_all(b"\n"));
             match written {
                 Ok(()) => ControlFlow::Continue(()),
@@ -141,7 +189,13 @@ fn all(
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let summary = imported.map_err(logs::not_imported)?;
+        let mut summary = imported.map_err(logs::not_imported)?;
+        if let Some(again) = written.told(&names, &file.path) {
+            summary.note(again.clone());
+            summary.contradictions.push(again);
+        }
+        (written.first, written.again) = (None, 0);
+        names.push(file.path.clone());
         if summary.items == 0 && (summary.elsewhere > 0 || is_joined) {
             all.total.add(summary);
             continue;

@@ -274,6 +274,33 @@ fn battles_are_rated_as_they_are() {
 }
 
 #[test]
+fn an_instance_counts_once_and_one_without_a_report_is_told() {
+    let folder = Folder::new();
+    for run in ["run.1", "2"] {
+        for (id, is_resolved) in [("a", Some(true)), ("b", Some(false)), ("c", None)] {
+            let instance = folder.path().join(format!("logs/run_evaluation/{run}/m/{id}"));
+            fs::create_dir_all(&instance).unwrap();
+            fs::write(instance.join("run_instance.log"), "").unwrap();
+            let report = is_resolved.map_or(String::new(), |resolved| {
+                format!(r#"{{"{id}": {{"patch_successfully_applied": true, "resolved": {resolved}}}}}"#)
+            });
+            fs::write(instance.join("report.json"), report).unwrap();
+        }
+    }
+    let path = folder.path().display().to_string();
+    let run = karat(&["import", &path]);
+    let ids: Vec<String> = items(&run.stdout).iter().map(|it| it["id"].to_string()).collect();
+    assert_eq!(ids, [r#""2/m/a""#, r#""2/m/b""#, r#""run.1/m/a""#, r#""run.1/m/b""#]);
+    assert!(run.stderr.contains("no report on 1 of its instances, the first `c`"), "{}", run.stderr);
+    let report = r#"{"submitted_ids": ["a", "b", "c"], "resolved_ids": ["a"], "unresolved_ids": ["b"], "error_ids": ["c"]}"#;
+    fs::write(folder.path().join("m.run.1.json"), report).unwrap();
+    let run = karat(&["import", &path]);
+    let ids: Vec<String> = items(&run.stdout).iter().map(|it| it["id"].to_string()).collect();
+    assert_eq!(ids, [r#""2/m/a""#, r#""2/m/b""#, r#""m.run.1/a""#, r#""m.run.1/b""#, r#""m.run.1/c""#]);
+    assert!(run.stderr.contains("2  a verdict that the report of its run has too"), "{}", run.stderr);
+}
+
+#[test]
 fn only_a_report_says_that_a_trajectory_is_solved() {
     let folder = Folder::new();
     let log = |status: &str| {

@@ -246,6 +246,58 @@ fn prompts_are_a_field_of_which_each_has_the_same_tasks() {
 }
 
 #[test]
+fn a_provider_with_several_settings_is_several_subjects() {
+    let rows: Vec<Value> = [(2, true), (0, true), (0, false), (1, true), (2, false), (3, true)]
+        .into_iter()
+        .enumerate()
+        .map(|(test, (column, pass))| {
+            let mut row = result(test, if column % 2 == 0 { "a" } else { "b" }, json!({"pass": pass}));
+            row["promptIdx"] = json!(column);
+            row
+        })
+        .collect();
+    let column = |prompt: &str| json!({"provider": "p", "label": format!("Say {prompt}")});
+    let columns = ["a", "b", "a", "b"].map(column);
+    let whole = json!({"evalId": "e", "results": {"prompts": columns, "results": rows}}).to_string();
+    let (_, items, summary) = read("r.json", whole.as_bytes());
+    let subjects: Vec<&Value> = items.iter().map(|item| &item["subject"]).collect();
+    assert_eq!(subjects, ["p #2", "p #1", "p #1", "p #1", "p #2", "p #2"]);
+    assert!(summary.notes[0].contains("each is a subject"), "{summary:?}");
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let (_, items, summary) = read("r.jsonl", lines.join("\n").as_bytes());
+    assert!(items.iter().all(|item| item["subject"] == "p"));
+    assert!(summary.notes[0].contains("they count together"), "{summary:?}");
+}
+
+#[test]
+fn a_report_of_swe_bench_says_what_the_benchmark_itself_counts() {
+    let report = |total: u64, submitted: &[&str], errors: &[&str]| {
+        json!({"total_instances": total, "submitted_ids": submitted, "resolved_ids": ["a"], "unresolved_ids": ["b"],
+            "error_ids": errors, "resolved_instances": 1})
+    };
+    for (report, items, left_out, note) in [
+        (report(2, &["a", "b"], &[]), 2, None, None),
+        (report(3, &["a", "b", "c"], &["c"]), 3, None, Some("gives 1 of 3; here 1 of 2 count")),
+        (report(5, &["a", "b"], &[]), 2, Some("never submitted"), Some("gives 1 of 5; here 1 of 2 count")),
+        // Of a choice of instances all predictions are listed.
+        (report(2, &["a", "b", "c", "d"], &[]), 2, Some("is not of the run"), None),
+        (report(4, &["a", "b", "c", "d"], &[]), 4, None, Some("gives 1 of 4; here 1 of 2 count")),
+    ] {
+        let (_, found, summary) = read("m.r.json", report.to_string().as_bytes());
+        assert_eq!(found.len(), items, "{report}");
+        let told = summary.left_out.keys().find(|it| it.contains("never") || it.contains("not of the run"));
+        assert_eq!(
+            told.map(String::as_str).is_some_and(|it| it.contains(left_out.unwrap_or("-"))),
+            left_out.is_some()
+        );
+        match note {
+            Some(note) => assert!(summary.notes[0].contains(note), "{summary:?}"),
+            None => assert_eq!(summary.notes, [""; 0], "{report}"),
+        }
+    }
+}
+
+#[test]
 fn agent_and_model_of_terminal_bench_are_those_beside_the_results() {
     let results = json!({"results": [{"id": "1", "trial_name": "t.1", "task_id": "t", "is_resolved": true}]})
         .to_string();
@@ -326,6 +378,8 @@ fn formats_that_are_not_read_are_called_by_their_names() {
         ("TAP version 14\n1..1\nok 1\n", "TAP"),
         (r#"{"numTotalTests": 1, "testResults": []}"#, "Jest"),
         ("PAR1\u{15}\u{0}", "Parquet"),
+        ("evalId: eval-1\nresults:\n  version: 3\n", "YAML of promptfoo"),
+        ("{\"pytest_version\": \"9.2.0\", \"$report_type\": \"SessionStart\"}\n", "pytest-reportlog"),
     ] {
         let head = text.as_bytes();
         assert_eq!(detect(&Input::memory("x", head)), Ok(None), "{text}");

@@ -97,6 +97,13 @@ fn a_mean_that_a_file_states_is_that_of_its_items_or_both_are_told() {
             None => assert_eq!(contradictions, [""; 0], "{list:?}"),
         }
     }
+    // Of what was made invalid there is a score and no verdict.
+    let log = inspect(&values(&["C", "C", "I", "I"]), &accuracy(0.5), "mean");
+    let log = log.replacen("{\"epoch\"", "{\"invalidation\":{\"author\":\"x\"},\"epoch\"", 2);
+    let (_, _, contradictions) = stated("log.json", &log);
+    assert!(
+        contradictions[0].ends_with("give 0 over 1: 2 of its scores are of samples without a verdict here")
+    );
     // On other scales, too.
     let (_, _, contradictions) =
         stated("log.json", &inspect(&[json!(1), json!(4)], &json!({"mean": {"value": 2.5}}), "mean"));
