@@ -66,7 +66,7 @@ fn value(call: &Call) -> Result<f64, Problems> {
             let compare = Compare { primitive: name.to_owned(), options: call.options.clone() };
             let expected = || format!("texts whose lengths have a product of at most {CELLS_MAX}");
             let value = compare.value(&call.submitted, &call.expected, CELLS_MAX)?;
-            value.ok_or_else(|| Problems::one("$", "longer texts", &expected(), ""))
+            value.ok_or_else(|| Problems::one("$", "longer texts", expected(), ""))
         }
     }
 }

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::common::{Folder, karat, karat_reading, root};
+use crate::common::{Folder, Run, karat, karat_reading, root};
 
 const REPORT: &str = "examples/import/report.xml";
 const SWE_BENCH: &str = "examples/import/swe-bench.json";
@@ -74,7 +74,15 @@ fn a_log_and_its_items_give_the_same_records() {
             let verb = [verb, &["--json", "--card", "run"]].concat();
             let direct = karat(&[&verb[..], &[file]].concat());
             let piped = karat_reading(&[&verb[..], &["-"]].concat(), &imported.stdout);
-            assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{verb:?} {}", direct.stderr);
+            // Items do not carry what there is to know of their log.
+            let without = |run: &Run| {
+                let mut all = items(&run.stdout);
+                for answer in &mut all {
+                    answer["items"].as_object_mut().map(|it| it.remove("notes"));
+                }
+                (run.status, all)
+            };
+            assert_eq!(without(&direct), (0, without(&piped).1), "{verb:?} {}", direct.stderr);
         }
     }
 }
@@ -297,7 +305,7 @@ fn an_instance_counts_once_and_one_without_a_report_is_told() {
     let run = karat(&["import", &path]);
     let ids: Vec<String> = items(&run.stdout).iter().map(|it| it["id"].to_string()).collect();
     assert_eq!(ids, [r#""2/m/a""#, r#""2/m/b""#, r#""m.run.1/a""#, r#""m.run.1/b""#, r#""m.run.1/c""#]);
-    assert!(run.stderr.contains("2  a verdict that the report of its run has too"), "{}", run.stderr);
+    assert!(run.stderr.contains("2  a verdict that the report of the run has too"), "{}", run.stderr);
 }
 
 #[test]
