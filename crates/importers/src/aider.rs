@@ -108,21 +108,22 @@ fn take(record: Record, out: &mut Out<'_>) -> Result<(), Stop> {
         return Err(Fault::new(place, "a record without `model` or `dirname`", "both").into());
     };
     let cases = number("test_cases").filter(|cases| *cases >= 1.0);
-    let rate = number("pass_rate_2");
-    let passed = number("pass_num_2").zip(cases).map(|(passed, cases)| passed / cases);
-    // A rate is in percent; some write a share, and the number of cases shows it.
-    let solved = match (rate, passed) {
-        (Some(rate), Some(passed)) if (rate - passed).abs() < 0.005 && rate < 1.0 => Some(rate),
-        (rate, _) => rate.map(share),
-    };
-    if let Some((rate, passed)) = solved.zip(passed).filter(|(rate, passed)| (rate - passed).abs() > 0.006) {
-        let percent = |share: f64| (share * 1e3).round() / 10.0;
-        out.contradiction(format!(
-            "`{id}` states {} as its `pass_rate_2`, and `pass_num_2` of `test_cases` is {}: the run may be incomplete",
-            percent(rate),
-            percent(passed)
-        ));
-    }
+    let [_, solved] = ["1", "2"].map(|tries| {
+        let rate = number(&format!("pass_rate_{tries}"));
+        let passed = number(&format!("pass_num_{tries}")).zip(cases).map(|(passed, cases)| passed / cases);
+        // A rate is in percent; some write a share, and the number of cases shows it.
+        let solved = match (rate, passed) {
+            (Some(rate), Some(passed)) if (rate - passed).abs() < 0.005 && rate < 1.0 => Some(rate),
+            (rate, _) => rate.map(share),
+        };
+        if let Some((rate, passed)) = solved.zip(passed).filter(|(one, other)| (one - other).abs() > 0.006) {
+            let [rate, passed] = [rate, passed].map(|share| (share * 1e3).round() / 10.0);
+            out.contradiction(format!(
+                "`{id}` states {rate} as its `pass_rate_{tries}`, and `pass_num_{tries}` of `test_cases` is {passed}: the run may be incomplete"
+            ));
+        }
+        solved
+    });
     let cost = known(out, "a cost", number("total_cost"));
     let seconds = known(out, "a time", number("seconds_per_case"));
     let mut run = Run {

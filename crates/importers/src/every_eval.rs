@@ -146,10 +146,8 @@ fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     if are_elsewhere > 0 {
         let stated = about.number("detailed_evaluation_results.total_rows");
         if let Some(stated) = stated.filter(|stated| *stated != are_elsewhere as f64) {
-            out.note(format!(
-                "`{}` says that it has {stated} samples; {are_elsewhere} are here",
-                input.name()
-            ));
+            let file = input.name();
+            out.note(format!("`{file}` says that it has {stated} samples; {are_elsewhere} are here"));
         }
         return Ok(());
     }

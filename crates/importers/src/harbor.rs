@@ -28,23 +28,27 @@ const LISTED: &str = "id trial_name task_id is_resolved failure_mode total_input
     agent_ended_at trial_started_at";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let wanted = Wanted::of(&[("", TRIAL), ("", "accuracy"), ("results[]", LISTED)]);
+    let wanted = Wanted::of(&[("", TRIAL), ("", "accuracy n_resolved n_unresolved"), ("results[]", LISTED)]);
     let agent = agent_beside(input);
-    let (mut runs, mut judged, mut resolved) = (0.0, 0.0, 0.0);
+    let (mut runs, mut judged, mut resolved) = (0, 0, 0);
     let about = json::read(input.json()?, &wanted, &mut |row| {
         let solved = old(row, input, agent.as_deref(), out)?;
-        runs += 1.0;
-        judged += f64::from(u8::from(solved.is_some()));
-        resolved += solved.unwrap_or_default();
+        runs += 1;
+        judged += usize::from(solved.is_some());
+        resolved += usize::from(solved == Some(1.0));
         Ok(())
     })?;
     if about.has("task_name") {
         return trial(&about, input, out);
     }
-    if let Some(stated) = about.number("accuracy").filter(|stated| (stated - resolved / judged).abs() > 1e-4)
-    {
-        let own = (resolved / judged * 1e4).round() / 1e4;
-        let is_failed = (stated - resolved / runs).abs() < 1e-4;
+    out.states_count("`n_resolved`", about.number("n_resolved").filter(|_| runs > 0), resolved);
+    out.states_count("`n_unresolved`", about.number("n_unresolved").filter(|_| runs > 0), runs - resolved);
+    let share = |of: usize| resolved as f64 / of as f64;
+    // Of none with a verdict there is no share, whatever is stated.
+    let is_other = |stated: &f64| judged == 0 || (stated - share(judged)).abs() > 1e-4;
+    if let Some(stated) = about.number("accuracy").filter(|stated| runs > 0 && is_other(stated)) {
+        let own = if judged > 0 { ((share(judged) * 1e4).round() / 1e4).to_string() } else { "none".into() };
+        let is_failed = (stated - share(runs)).abs() < 1e-4;
         let why = if is_failed { ": the others are failures there" } else { ", and does not say why" };
         let file = input.name();
         out.contradiction(format!(

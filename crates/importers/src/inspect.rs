@@ -91,19 +91,20 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.note(note);
     }
     out.awaits_means();
-    let (mut count, mut again) = (0, BTreeMap::new());
+    let (mut names, mut again, mut repeated) = (BTreeSet::new(), BTreeMap::new(), 0);
     let (header, notes) = whole(input, HEADER, SAMPLE, &mut |sample| {
         let log = Log::new(sample.before, retries)?;
-        count += 1;
+        repeated += u64::from(!names.insert(name(sample.own)));
         log.sample(sample, &mut again, out)
     })?;
+    let (count, file) = (names.len() as u64, input.name());
+    if repeated > 0 {
+        out.contradiction(format!("`{file}` has {repeated} samples of the same id and epoch as another"));
+    }
     Log::new(&header, retries)?.state(&header, count, out);
     notes.into_iter().for_each(|note| out.note(note));
     for (later, count) in again {
-        out.note(format!(
-            "{count} samples of `{}` were tried again in `{later}`, which counts",
-            input.name()
-        ));
+        out.note(format!("{count} samples of `{file}` were tried again in `{later}`, which counts"));
     }
     ended(&header, count, out);
     Ok(())
@@ -277,7 +278,7 @@ impl<'a> Log<'a> {
         if own.get("error").is_some() || own.get("invalidation").is_some() {
             out.unjudged(&run);
             run.outcome = Some(Outcome::NoVerdict);
-            run.solved = None;
+            (run.solved, run.score) = (None, None);
             without =
                 Some("the score of a sample that ended in an error or was made invalid: it has no verdict");
         } else if run.solved.is_none() && run.outcome.is_none() {

@@ -227,8 +227,8 @@ impl<'a> Out<'a> {
     pub(super) fn accounted(&mut self, mut run: Run) -> Run {
         let decides = run.score.as_deref().zip(run.solved);
         let others =
-            run.other.iter().filter_map(|(fact, value)| Some((fact.as_str().into(), value.as_f64()?)));
-        let scores = decides.map(|(name, value)| (fact_name("score_", name).into(), value)).into_iter();
+            run.other.iter().filter_map(|(fact, it)| Some((fact.as_str().into(), Some(it.as_f64()?))));
+        let scores = run.score.iter().map(|name| (fact_name("score_", name).into(), run.solved));
         self.account.run(run.task.as_deref(), scores.chain(others));
         if let Some((name, value)) = decides {
             self.seen.see(self.importer.name, name, value);

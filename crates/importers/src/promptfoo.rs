@@ -37,14 +37,22 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         return json::read_lines(input.json()?, &wanted, &mut |row| take(row, input, &mut columns, out));
     }
     let mut columns = Columns::of(input)?;
-    let wanted = Wanted::of(&[("", "evalId results.timestamp"), ("results.results[]", ROW)]);
-    let mut count = 0;
-    json::read(input.json()?, &wanted, &mut |row| {
+    let wanted = Wanted::of(&[("", "evalId results.timestamp results.stats"), ("results.results[]", ROW)]);
+    let (mut count, mut passed, mut errors) = (0, 0, 0);
+    let about = json::read(input.json()?, &wanted, &mut |row| {
         count += 1;
+        let is_error = row.own.number("failureReason") == Some(ERROR);
+        errors += usize::from(is_error);
+        passed += usize::from(!is_error && row.own.flag("success") == Some(true));
         take(row, input, &mut columns, out)
     })?;
     if count == 0 {
         out.note("the file has no results of tests, only sums, which have no tasks: export it again");
+        return Ok(());
+    }
+    for (name, listed) in [("successes", passed), ("failures", count - passed - errors), ("errors", errors)] {
+        let stated = about.get("results.stats").and_then(|stats| stats.get(name)?.as_f64());
+        out.states_count(&format!("`stats.{name}`"), stated, listed);
     }
     Ok(())
 }

@@ -16,13 +16,15 @@ pub(super) struct Stated {
     pub how: Option<String>,
 }
 
+type Score<'s> = (Cow<'s, str>, Option<f64>);
+
 /// The values of a score in the items.
 #[derive(Debug, Default)]
 struct Tally {
     count: u64,
     sum: f64,
-    /// The sum and number of the values at each task.
-    tasks: BTreeMap<u64, (f64, u32)>,
+    /// The sum and number of the values at each task, and how often the score is no number there.
+    tasks: BTreeMap<u64, (f64, u32, u32)>,
 }
 
 /// The means that a log states, and the values of its items.
@@ -48,8 +50,8 @@ impl Account {
         *self.without.entry(fact).or_default() += 1;
     }
 
-    /// Adds an item with its scores, by the facts that have them.
-    pub(super) fn run<'s>(&mut self, task: Option<&str>, scores: impl Iterator<Item = (Cow<'s, str>, f64)>) {
+    /// Adds an item with its scores, by the facts that have them; of one that is no number there is none.
+    pub(super) fn run<'s>(&mut self, task: Option<&str>, scores: impl Iterator<Item = Score<'s>>) {
         if self.stated.is_empty() && !self.is_awaited {
             return;
         }
@@ -62,11 +64,12 @@ impl Account {
                 continue;
             }
             let tally = self.tallies.entry(fact.into_owned()).or_default();
-            tally.count += 1;
+            let (value, is_number) = (value.unwrap_or_default(), value.is_some());
+            tally.count += u64::from(is_number);
             tally.sum += value;
-            let (sum, count) = tally.tasks.entry(task).or_default();
+            let (sum, count, without) = tally.tasks.entry(task).or_default();
             *sum += value;
-            *count += 1;
+            *(if is_number { count } else { without }) += 1;
         }
     }
 
@@ -79,17 +82,25 @@ impl Account {
         let Stated { words, fact, value, how } = stated;
         let short = |value: f64| (value * 1e4).round() / 1e4;
         let said = format!("`{file}` states {} as {words}", short(*value));
-        let Some(tally) = self.tallies.get(fact) else {
+        let Some(tally) = self.tallies.get(fact).filter(|tally| tally.count > 0) else {
             let why = how.as_ref().map(|how| format!(": {how}")).unwrap_or_default();
             return (self.runs > 0).then(|| format!("{said}, and none of its items has that score{why}"));
         };
-        let means = tally.tasks.values().map(|(sum, count)| sum / f64::from(*count));
-        let own = means.sum::<f64>() / tally.tasks.len() as f64;
+        let mean = |with: u32| {
+            let tasks = tally.tasks.values().map(|(sum, count, without)| (sum, count + with * without));
+            let means = tasks.filter(|(_, count)| *count > 0).map(|(sum, count)| sum / f64::from(count));
+            let (sum, tasks) = means.fold((0.0, 0), |(sum, tasks), mean| (sum + mean, tasks + 1));
+            (sum / f64::from(tasks), tasks)
+        };
+        let (own, tasks) = mean(0);
+        let unread = tally.tasks.values().map(|(_, _, without)| u64::from(*without)).sum();
         let without = self.runs.saturating_sub(tally.count);
+        let failures = [(unread, mean(1).0), (without, tally.sum / self.runs as f64)];
+        let failures = failures.into_iter().find(|(count, mean)| *count > 0 && is_close(*mean, *value));
         let why = if is_close(own, *value) {
             return None;
-        } else if without > 0 && is_close(tally.sum / self.runs as f64, *value) {
-            format!(": {without} without a verdict are failures there")
+        } else if let Some((failures, _)) = failures {
+            format!(": {failures} without a verdict are failures there")
         } else if let Some(how) = how {
             format!(": {how}")
         } else if let Some(count) = self.without.get(fact) {
@@ -99,7 +110,7 @@ impl Account {
         } else {
             String::from(", and does not say why")
         };
-        Some(format!("{said}; its items give {} over {}{why}", short(own), tally.tasks.len()))
+        Some(format!("{said}; its items give {} over {tasks}{why}", short(own)))
     }
 }
 

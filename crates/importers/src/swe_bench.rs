@@ -1,6 +1,6 @@
 //! Reports of SWE-bench: which instances were submitted, and which of them resolved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::facts::Outcome;
 use serde_json::Value;
@@ -18,26 +18,23 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-/// Lists in the order in which the later one wins.
-const LISTS: [(&str, Outcome); 8] = [
-    ("submitted_ids", Outcome::NoVerdict),
-    ("pending_ids", Outcome::NoVerdict),
-    ("completed_ids", Outcome::NoVerdict),
-    ("error_ids", Outcome::NoVerdict),
-    ("failed_ids", Outcome::NoVerdict),
-    ("empty_patch_ids", Outcome::Failed),
-    ("unresolved_ids", Outcome::Failed),
-    ("resolved_ids", Outcome::Succeeded),
+/// Lists in the order in which the later one wins, each with the number that a report states of it.
+const LISTS: [(&str, &str, Outcome); 8] = [
+    ("submitted_ids", "submitted_instances", Outcome::NoVerdict),
+    ("pending_ids", "pending_instances", Outcome::NoVerdict),
+    ("completed_ids", "completed_instances", Outcome::NoVerdict),
+    ("error_ids", "error_instances", Outcome::NoVerdict),
+    ("failed_ids", "failed_instances", Outcome::NoVerdict),
+    ("empty_patch_ids", "empty_patch_instances", Outcome::Failed),
+    ("unresolved_ids", "unresolved_instances", Outcome::Failed),
+    ("resolved_ids", "resolved_instances", Outcome::Succeeded),
 ];
-
-/// The numbers of instances that a report states.
-const COUNTS: [(&str, Outcome); 1] = [("resolved_instances", Outcome::Succeeded)];
 
 pub(super) type Instances = BTreeMap<String, (Outcome, String)>;
 
 /// Returns the verdict on each instance of a report, with its place, and the number of all instances if the report has it.
 pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop> {
-    let wanted: Vec<_> = LISTS.iter().map(|(name, _)| ("", *name)).chain([("", "total_instances")]).collect();
+    let wanted: Vec<_> = LISTS.iter().map(|(it, ..)| ("", *it)).chain([("", "total_instances")]).collect();
     let report = json::read(input.json()?, &Wanted::of(&wanted), &mut |_| Ok(()))?;
     if report.is_empty() {
         return Ok((single(input)?, None));
@@ -46,7 +43,7 @@ pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop>
         return Err(Fault::new("$", "no `resolved_ids`", "a report of SWE-bench").into());
     }
     let mut instances: Instances = BTreeMap::new();
-    for (name, outcome) in LISTS {
+    for (name, _, outcome) in LISTS {
         let Some(list) = report.get(name) else { continue };
         let wrong = |place: String| Stop::from(Fault::new(place, "something else", "a list of ids"));
         let list = list.as_array().ok_or_else(|| wrong(format!("$.{name}")))?;
@@ -166,11 +163,12 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         }
     }
     let count = instances.len();
-    let report =
-        json::read(input.json()?, &Wanted::of(&COUNTS.map(|(name, _)| ("", name))), &mut |_| Ok(()))?;
-    for (name, outcome) in COUNTS {
-        let listed = instances.values().filter(|(own, _)| *own == outcome).count();
-        out.states_count(&format!("`{name}`"), report.number(name).filter(|_| of_run.is_none()), listed);
+    let wanted: Vec<_> = LISTS.iter().flat_map(|(list, name, _)| [("", *list), ("", *name)]).collect();
+    let report = json::read(input.json()?, &Wanted::of(&wanted), &mut |_| Ok(()))?;
+    for (list, name, _) in LISTS.iter().filter(|_| of_run.is_none()) {
+        let Some(ids) = report.get(list).and_then(Value::as_array) else { continue };
+        let ids: BTreeSet<_> = ids.iter().filter_map(Value::as_str).collect();
+        out.states_count(&format!("`{name}`"), report.number(name), ids.len());
     }
     let of = |wanted: Outcome| instances.values().filter(|(own, _)| *own == wanted).count();
     let (resolved, judged) = (of(Outcome::Succeeded), of(Outcome::Succeeded) + of(Outcome::Failed));

@@ -129,10 +129,8 @@ fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         simulation(element, element.before, out)
     })?;
     if again > 0 {
-        out.contradiction(format!(
-            "`{}` has {again} simulations of the same task and trial as another",
-            input.name()
-        ));
+        let file = input.name();
+        out.contradiction(format!("`{file}` has {again} simulations of the same task and trial as another"));
     }
     if let Some(trials) = about.number("info.num_trials").filter(|_| tasks > 0) {
         let what = format!("the number of simulations ({tasks} tasks by {trials} trials)");

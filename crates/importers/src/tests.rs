@@ -12,6 +12,7 @@ mod spans;
 mod stated;
 mod steps;
 mod traces;
+mod whole;
 
 use std::ops::ControlFlow;
 

@@ -22,6 +22,8 @@ struct Suite {
     announced_failing: Option<u64>,
     /// True if pytest wrote it.
     is_of_pytest: bool,
+    /// The number of those that were skipped, as it is announced and as it is listed.
+    skipped: (Option<u64>, u64),
     listed: u64,
     passed: u64,
     /// The last test of each name, if it passed, and the tests that passed and are followed by another of the same name: by their
@@ -131,24 +133,18 @@ fn opened(element: &Element<'_>, outer: Option<&mut Open>) -> Result<Open, Probl
 impl Suite {
     fn new(element: &Element<'_>) -> Result<Self, Problems> {
         let failing = [element.count("failures")?, element.count("errors")?];
-        let announced_failing = match failing {
-            [None, None] => None,
-            counts => Some(counts.into_iter().flatten().fold(0, u64::saturating_add)),
-        };
-        let name = element.attribute("name")?.unwrap_or_default();
+        let announced_failing = failing.into_iter().flatten().reduce(u64::saturating_add);
+        let (name, skipped) =
+            (element.attribute("name")?.unwrap_or_default(), (element.count("skipped")?, 0));
         let is_of_pytest = element.name() == "testsuites" && name == "pytest tests";
-        Ok(Self {
-            name,
-            announced: element.count("tests")?,
-            announced_failing,
-            is_of_pytest,
-            ..Self::default()
-        })
+        let announced = element.count("tests")?;
+        Ok(Self { name, announced, announced_failing, is_of_pytest, skipped, ..Self::default() })
     }
 
     /// Adds the suite `inner`: a suite without a number has the sum of the numbers of the suites in it.
     fn add(&mut self, inner: &Self) {
         self.listed += inner.listed;
+        self.skipped.1 += inner.skipped.1;
         self.passed += inner.passed;
         self.failing += inner.failing;
         self.has_reruns |= inner.has_reruns;
@@ -175,6 +171,10 @@ impl Suite {
         let refuse = |found: String, expected: &str| {
             Err(problem(format!("{found} in the suite {}", quoted(&self.name)), expected, None))
         };
+        let more = |stated: Option<u64>, what: &str, listed: u64| {
+            let stated = stated.filter(|stated| *stated > listed)?;
+            Some(format!("the suite {} counts {stated} {what} and lists {listed}", quoted(&self.name)))
+        };
         match (self.announced, self.announced_failing) {
             (Some(announced), _) if self.passed > announced => refuse(
                 format!("{} passed tests", self.passed),
@@ -186,17 +186,16 @@ impl Suite {
             (tests, Some(announced)) if announced > self.failing => {
                 let is_repeated = self.failing > 0 || self.has_reruns;
                 if is_repeated && tests.is_some_and(|tests| tests <= self.listed) {
-                    let (suite, listed) = (quoted(&self.name), self.failing);
-                    return Ok(Some(format!(
-                        "the suite {suite} counts {announced} failures and errors and lists {listed}: each test counts once"
-                    )));
+                    let note = more(Some(announced), "failures and errors", self.failing);
+                    return Ok(note.map(|note| note + ": each test counts once"));
                 }
                 refuse(
                     format!("{announced} failures and errors announced and {} listed", self.failing),
                     "as many listed as announced",
                 )
             }
-            _ => Ok(None),
+            _ => Ok(more(self.announced, "tests", self.listed)
+                .or_else(|| more(self.skipped.0, "skipped tests", self.skipped.1))),
         }
     }
 }
@@ -235,6 +234,7 @@ impl Case {
             suite.last_passed.insert(self.name.clone(), number);
         }
         suite.passed += u64::from(verdict == TestVerdict::Passed);
+        suite.skipped.1 += u64::from(self.is_skipped);
         suite.failing += self.failures + self.errors;
         suite.has_reruns |= self.has_reruns;
         results.add(verdict, || self.name.clone());

@@ -58,7 +58,7 @@ pub struct TestCase<'a> {
 pub struct Visited {
     /// The tests that are attempts before another, as their numbers in order, from 0.
     pub attempts: BTreeSet<u64>,
-    /// The first suite that counts more failures than its tests have, in words.
+    /// The first suite that counts more failures than its tests have, or more tests than it lists, in words.
     pub note: Option<String>,
 }
 
