@@ -95,7 +95,7 @@ pub(super) fn logged(path: &str) -> Result<Option<&'static Importer>, Error> {
 
 /// Returns the choices of an import, with those of files that say something of each other: of the verdicts of reports of SWE-bench, if there
 /// are trajectories, which are then what the reports are about; of the samples, if there are means or sums too, which would
-/// count them once more; of the logs of Inspect, of which some may be tries at one task; of log records of OpenTelemetry, for the
+/// count them once more; of logs of one task, which may be tries at it or differ in a setting; of log records of OpenTelemetry, for the
 /// traces that they judge; of the scales of the scores.
 ///
 /// # Errors
@@ -104,14 +104,13 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
     if logs.len() < 2 {
         return Ok(options);
     }
-    let (mut reports, mut of_samples, mut tries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut reports, mut of_samples) = (Vec::new(), Vec::new());
     let (mut has_trajectory, mut has_sums, mut records) = (false, false, Vec::new());
     for (input, importer) in logs {
         match importer.role {
             Role::Report => reports.push(input),
             Role::Samples { sums, .. } if Samples::are_outside(input, sums) => has_sums = true,
             Role::Samples { .. } => of_samples.push((input, importer)),
-            Role::Try => tries.push(input),
             Role::Trajectory => has_trajectory = true,
             Role::Spans if Evaluations::are_in(input) => records.push(input),
             Role::Runs | Role::Matches | Role::Trial | Role::Spans => {}
@@ -136,9 +135,7 @@ pub fn together(logs: &[(Input, &'static Importer)], mut options: Options) -> Re
         records.iter().try_for_each(|file| evaluations.add(file)).map_err(not_imported)?;
         options.evaluations = Some(Arc::new(evaluations));
     }
-    if tries.len() > 1 {
-        options.retries = Some(Arc::new(Retries::new(&tries)));
-    }
+    options.retries = Some(Arc::new(Retries::new(logs)));
     let mut scales = Scales::default();
     logs.iter()
         .filter(|(_, importer)| importer.has_scores)

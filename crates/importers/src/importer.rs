@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::out::Out;
+use super::retries::Head;
 use super::samples::AddSamples;
 use super::{IMPORTERS, Input, Stop};
 
@@ -22,6 +23,8 @@ pub struct Importer {
     pub(super) marks: &'static [&'static [&'static str]],
     /// Returns whether a text other than JSON begins as its files do.
     pub(super) begins: fn(&[u8]) -> bool,
+    /// Returns what a log says of its evaluation, beside others of the same task, see [`Retries`](super::Retries).
+    pub(super) head: fn(&Input) -> Result<Option<Head>, Stop>,
     /// Reads a file, and hands on its runs.
     pub(super) read: fn(&Input, &mut Out<'_>) -> Result<(), Stop>,
 }
@@ -37,8 +40,6 @@ pub enum Role {
     Trajectory,
     /// It has the verdicts on trajectories, see [`Verdicts`](super::Verdicts).
     Report,
-    /// It may be a try at a task that other logs are of too, see [`Retries`](super::Retries).
-    Try,
     /// It has spans, or results of evaluations of those in other files, see [`Evaluations`](super::Evaluations).
     Spans,
     /// It is a trial in a folder, with the trajectory of the same run below it.
@@ -61,6 +62,7 @@ impl Importer {
         role: Role::Runs,
         marks: &[],
         begins: |_| false,
+        head: |_| Ok(None),
         read: |_, _| Ok(()),
     };
 

@@ -14,15 +14,15 @@ use super::out::{Out, Run, fact_name};
 use super::retries::{Head, Retries};
 use super::stated::Stated;
 use super::zip::Archive;
-use super::{Fault, Importer, Input, Role, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
 
 /// The importer of Inspect: `.eval`, `.json`.
 pub(super) static IMPORTER: Importer = Importer {
     name: "inspect",
     words: "an Inspect log",
-    role: Role::Try,
     has_scores: true,
     marks: &[&["eval.task", "eval.model"]],
+    head,
     read,
     ..Importer::RUNS
 };

@@ -31,7 +31,7 @@ pub struct Summary {
     pub items: u64,
     /// The number of times that something was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
-    /// The number of means, sums and logs whose samples are in other files that are read.
+    /// The number of means, sums and logs that do not count: their samples are in other files that are read, or are not there.
     pub elsewhere: u64,
     /// Things to know about the file as a whole.
     pub notes: Vec<String>,

@@ -1,12 +1,13 @@
-//! Logs of Inspect that are read together: of tries at one task each sample counts once; what else is pooled is said.
+//! Logs that are read together: settings that differ are in the name of the subject, of tries at one task each sample counts once,
+//! and what else is pooled is said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::timestamp::Timestamp;
 
-use super::{Input, inspect};
+use super::{Importer, Input, inspect};
 
-/// The logs of Inspect among files that are read together.
+/// The logs of Inspect and lm-eval among files that are read together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Retries {
     logs: BTreeMap<String, Head>,
@@ -19,7 +20,7 @@ pub struct Retries {
 pub(super) struct Head {
     pub model: String,
     pub task: String,
-    /// The id that a task and all tries at it have.
+    /// The id that a task and all tries at it have, in a log of Inspect.
     pub id: Option<String>,
     pub created: Timestamp,
     /// The settings of the evaluation, by name.
@@ -31,11 +32,10 @@ type Try = (bool, Timestamp, String);
 
 impl Retries {
     /// Looks at the logs among files that are read together. What cannot be read is reported when it is imported.
-    pub fn new(inputs: &[&Input]) -> Self {
-        let head = |input: &&&Input| Some((input.name().to_owned(), inspect::head(input).ok()??));
-        let logs: BTreeMap<String, Head> = inputs.iter().filter_map(|input| head(&input)).collect();
-        let mut retries = Self { logs, ..Self::default() };
-        for input in inputs {
+    pub fn new(logs: &[(Input, &'static Importer)]) -> Self {
+        let heads = logs.iter().filter_map(|(log, of)| Some((log.name().to_owned(), (of.head)(log).ok()??)));
+        let mut retries = Self { logs: heads.collect(), ..Self::default() };
+        for (input, _) in logs {
             let Some(own) = retries.logs.get(input.name()) else { continue };
             let Some(id) = &own.id else { continue };
             if retries.logs.values().filter(|log| log.id.as_ref() == Some(id)).count() < 2 {

@@ -13,8 +13,8 @@ pub type AddSamples = fn(&mut Samples, &Input) -> Result<(), ImportError>;
 pub struct Samples {
     /// Of each evaluation of Every Eval Ever the names of its results, and the number of samples.
     evaluations: BTreeMap<String, (BTreeSet<String>, u64)>,
-    /// Tasks of lm-eval, by folder.
-    tasks: BTreeMap<String, BTreeSet<String>>,
+    /// Tasks of lm-eval, each with the moment of its run, by folder.
+    tasks: BTreeMap<String, BTreeSet<(String, String)>>,
 }
 
 impl Samples {
@@ -37,7 +37,8 @@ impl Samples {
 
     /// Adds the task of a file of lm-eval.
     pub(super) fn add_task(&mut self, input: &Input) -> Result<(), ImportError> {
-        self.tasks.entry(folder(input).to_owned()).or_default().insert(lm_eval::task(input));
+        let (task, moment) = lm_eval::named(input);
+        self.tasks.entry(folder(input).to_owned()).or_default().insert((task.to_owned(), moment.to_owned()));
         Ok(())
     }
 
@@ -74,9 +75,18 @@ impl Samples {
         self.evaluations.get(evaluation).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns the tasks whose samples lie beside a file, if any lie there.
-    pub(super) fn beside(&self, input: &Input) -> Option<&BTreeSet<String>> {
-        self.tasks.get(folder(input))
+    /// Returns whether there are samples of lm-eval.
+    pub(super) fn have_tasks(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Returns whether the samples of a task lie beside the results of a run: those of its moment, where both names have one.
+    pub(super) fn have_task(&self, input: &Input, task: &str) -> bool {
+        let (_, moment) = lm_eval::named(input);
+        let is_of = |own: &str| own == moment || own.is_empty() || moment.is_empty();
+        self.tasks
+            .get(folder(input))
+            .is_some_and(|own| own.iter().any(|(name, own)| name == task && is_of(own)))
     }
 }
 

@@ -5,6 +5,7 @@ mod evaluations;
 mod formats;
 mod hostile;
 mod inspect;
+mod lm_eval;
 mod odd;
 mod packed;
 mod readers;

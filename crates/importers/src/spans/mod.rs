@@ -33,6 +33,7 @@ pub static OTLP: Importer = Importer {
         &["data.resourceSpans[]"],
         &["batches[].resource"],
     ],
+    head: |_| Ok(None),
     begins: is_protobuf,
     read: otlp,
 };

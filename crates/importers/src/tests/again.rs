@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Options, by_name, read, read_as};
-use crate::{Input, Item, Retries, import};
+use crate::{Importer, Input, Item, Retries, import};
 
 const VERDICTS: [(&str, &str); 4] = [
     ("", "succeeded"),
@@ -73,13 +73,13 @@ fn equal_names_in_several_suites_are_several_tests() {
 
 /// Returns of each log of Inspect that is read with the others the tasks of its items by subject, and the notes.
 fn together(logs: &[(&str, String)]) -> Vec<(Vec<String>, Vec<String>)> {
-    let inputs: Vec<Input> =
-        logs.iter().map(|(name, log)| Input::memory(*name, log.clone().into_bytes())).collect();
-    let retries = Some(Arc::new(Retries::new(&inputs.iter().collect::<Vec<_>>())));
+    let input = |(name, log): &(&str, String)| Input::memory(*name, log.clone().into_bytes());
+    let inputs: Vec<_> = logs.iter().map(|log| (input(log), by_name("inspect"))).collect();
+    let retries = Some(Arc::new(Retries::new(&inputs)));
     let options = Options { retries, ..Options::default() };
-    let read = |log: &Input| {
+    let read = |(log, importer): &(Input, &'static Importer)| {
         let mut items = Vec::new();
-        let summary = import(log, by_name("inspect"), &options, &mut |item: Item<'_>| {
+        let summary = import(log, importer, &options, &mut |item: Item<'_>| {
             let item: Value = serde_json::from_slice(item.json).unwrap();
             items.push(format!("{} {} {}", item["subject"], item["task"], item["outcome"]).replace('"', ""));
             ControlFlow::Continue(())
