@@ -90,7 +90,7 @@ fn what_is_not_there_raises() {
         ("return float('nan')", "no JSON"),
         ("return 10 ** 5000", "no JSON"),
         ("return chr(0xd800)", "no JSON"),
-        ("x = []\n for _ in range(300): x = [x]\n return x", "no JSON"),
+        ("x = []\n for _ in range(300): x = [x]\n return x", "limit:depth"),
         ("return None", "different"),
         ("def f(n): return f(n + 1)\n f(0)", "exception: RecursionError"),
         (
