@@ -113,7 +113,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             let value = about.results.get(format!("{name},{filter}"));
             // In the place of NaN is an empty text.
             let is_nan = value.is_some_and(|value| value.as_str() == Some(""));
-            let how = is_nan.then_some("the values that are no numbers count there");
+            let how = is_nan.then_some("the values that are not numbers count there");
             out.states(value.and_then(|it| it.as_f64().or(how.map(|_| f64::NAN))).map(|value| Stated {
                 words: format!("`{name},{filter}` of `{task}`"),
                 fact: fact_name("score_", name),
@@ -229,7 +229,7 @@ const OTHERS: [&str; 6] =
 struct About {
     subject: String,
     is_sums: bool,
-    /// Whether more of a metric of the task is better, where the results say it.
+    /// For each metric of the task whether more of it is better, where the results say it.
     higher: Value,
     /// The settings of the run, by name.
     settings: BTreeMap<String, String>,
@@ -310,7 +310,7 @@ fn arguments(value: Option<&Value>) -> BTreeMap<String, String> {
     }
 }
 
-/// Returns the results of the run that wrote a file of samples, which have its moment in their name too, or why there are none.
+/// Returns the results of the run that wrote a file of samples, which have its moment in their name too, or why it has no results.
 fn results(input: &Input) -> Result<(Members, Option<String>), Stop> {
     let wanted = "model_name config.model_args config.model config.gen_kwargs fewshot_as_multiturn system_instruction_sha \
         chat_template_sha higher_is_better n-samples n-shot versions results";

@@ -108,7 +108,7 @@ impl Columns {
             }
             (_, false) => {
                 out.note(format!(
-                    "`{provider}` is there with several settings, which lines do not tell apart: they count together; give \
+                    "`{provider}` is there with several settings, and lines do not say which: they count together; give \
                      the evaluation as JSON"
                 ));
                 provider.to_owned()

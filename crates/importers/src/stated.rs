@@ -23,7 +23,7 @@ type Score<'s> = (Cow<'s, str>, Option<f64>);
 struct Tally {
     count: u64,
     sum: f64,
-    /// The sum and number of the values at each task, and how often the score is no number there.
+    /// The sum and number of the values at each task, and how often the score is not a number there.
     tasks: BTreeMap<u64, (f64, u32, u32)>,
 }
 
@@ -50,7 +50,7 @@ impl Account {
         *self.without.entry(fact).or_default() += 1;
     }
 
-    /// Adds an item with its scores, by the facts that have them; of one that is no number there is none.
+    /// Adds an item with its scores, by the facts that have them; null for a score that is not a number.
     pub(super) fn run<'s>(&mut self, task: Option<&str>, scores: impl Iterator<Item = Score<'s>>) {
         if self.stated.is_empty() && !self.is_awaited {
             return;

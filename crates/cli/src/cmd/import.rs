@@ -95,7 +95,7 @@ struct Written {
     again: u64,
 }
 
-/// What makes a run one.
+/// The names by which runs are one.
 #[derive(Deserialize)]
 struct Key<'a> {
     #[serde(borrow)]

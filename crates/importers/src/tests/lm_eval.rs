@@ -192,7 +192,7 @@ fn what_solved_is_and_why_it_is_missing_is_said_of_each_file() {
     let file = |moment: &str, task: &str| samples(moment, task, &["none"], &json!({"acc": 1}));
     let (_, said) = imported(&[file(FIRST, "t"), results("results", FIRST, "t", &two)], None);
     assert!(said.contains("states NaN as `acc,none` of `t`; its items give 1 over 1"), "{said}");
-    // Samples of another run are not those of these sums.
+    // Samples of another run do not belong to these sums.
     for (moment, without) in [(FIRST, "without samples of `u`"), (SECOND, "without samples of `t`, `u`")] {
         let (_, said) = imported(&[file(FIRST, "t"), results("results", moment, "t", &two)], None);
         assert!(said.contains(without), "{said}");

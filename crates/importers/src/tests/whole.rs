@@ -1,5 +1,5 @@
-//! Files of entries of every kind that a tool writes: each entry is an item or is told to be left out, with the value that was put
-//! in; and the numbers that a file states of itself follow from its items, or are told with the reason.
+//! Files of entries of every kind that a tool writes: each entry is an item or is left out aloud, with the value that was put
+//! in; and the numbers that a file states of itself follow from its items, or stand beside theirs with the reason.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,14 +228,14 @@ impl Tool {
         found.sort();
         expected.sort();
         assert_eq!(found, expected, "{what}");
-        // All entries are items, or are told not to be.
+        // All entries are items, or the summary names them.
         let is_left = |words: &str| self.left.iter().any(|left| words.contains(left));
         let noted = |note: &String| note.split(' ').next().unwrap().parse::<u64>().unwrap();
         let notes = summary.notes.iter().filter(|note| is_left(note)).map(noted);
         let reasons = summary.left_out.iter().filter(|(reason, _)| is_left(reason)).map(|(_, count)| *count);
         let told = items.len() as u64 + notes.chain(reasons).sum::<u64>();
         assert_eq!(told, entries.len() as u64 + self.more, "{what}");
-        // A mean of the file is that of the items, or both are told with the reason.
+        // A mean of the file follows from the items, or both are shown with the reason.
         let is_other = |(stated, over): (f64, &str)| {
             let own = mean(items.iter().filter_map(|it| Some((it[over].as_str()?, value(it)?))));
             own.is_none_or(|own| (own - stated).abs() > 1e-9)
@@ -244,7 +244,7 @@ impl Tool {
         let is_told = says.mean.get().is_some_and(is_other) || is_twice;
         assert_eq!(summary.contradictions.is_empty(), !is_told, "{what}");
         assert!(!summary.notes.iter().any(|it| it.contains("does not say why")), "{what}");
-        // What has entries twice is told to contradict itself, whatever it states.
+        // What has entries twice contradicts itself, whatever it states.
         for wrong in (0..says.next.get()).filter(|_| !is_twice) {
             let files = self.make(entries, &Says { wrong: Some(wrong), ..Says::default() });
             let Ok((_, other)) = self.read(&files) else { continue };
