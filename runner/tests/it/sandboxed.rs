@@ -115,7 +115,12 @@ fn whatever_a_program_does_is_a_failed_attempt_each_time_the_same() {
     let cases = [
         ("", "exit 3", "exit status 3"),
         ("", "kill -KILL $$", "ended by signal 9"),
-        ("", "echo nonsense", "its answer is not JSON: expected ident at line 1 column 2"),
+        (
+            "",
+            "echo nonsense",
+            "its answer: $: found `nonsense`, expected a value; put a text in double quotes; write `true`, `false`, `null` in \
+             lower case (line 1, column 2)",
+        ),
         ("", connect.as_str(), "exit status 5"),
         (
             "output_kib = 64",
