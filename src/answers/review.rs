@@ -1,5 +1,7 @@
 //! The reviews of a subject: the member `review` of a standing, and the queue of `GET /v1/reviews`.
 
+use std::collections::BTreeMap;
+
 use karat_standing::review;
 use karat_standing::stand::ReviewStanding;
 use serde::{Deserialize, Serialize};
@@ -139,11 +141,15 @@ pub struct ScoreChange {
 /// Returns the changes of the score of a subject, in order.
 pub(crate) fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
     let mut changes: Vec<(&review::Candidate, ScoreChange)> = Vec::new();
+    let mut of_moment: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for line in &found.transitions {
         let (review_state, since) = (line.state, written(line.at_seconds));
         let decisions = line.decisions.iter().map(ReviewDecision::from).collect();
         // A score that was held has a further transition for each later state.
-        if let Some((_, known)) = changes.iter_mut().rev().find(|(score, _)| **score == line.candidate) {
+        let of_moment = of_moment.entry(line.candidate.at_seconds).or_default();
+        let is_same = |place: &usize| changes.get(*place).is_some_and(|(score, _)| **score == line.candidate);
+        let known = of_moment.iter().copied().rev().find(is_same);
+        if let Some((_, known)) = known.and_then(|place| changes.get_mut(place)) {
             (known.review_state, known.since, known.decisions) = (review_state, since, decisions);
             continue;
         }
@@ -158,6 +164,7 @@ pub(crate) fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
             since,
             decisions,
         };
+        of_moment.push(changes.len());
         changes.push((&line.candidate, change));
     }
     changes.into_iter().map(|(_, change)| change).collect()

@@ -1,5 +1,6 @@
 //! The documents of standings: a row for each subject or for each task, and one standing in full.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use karat_core::timestamp::Timestamp;
@@ -477,11 +478,12 @@ fn profiles(shown: &[SubjectStanding]) -> Table {
 fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
     let writing = Writing::of(answer.card.scale.max);
     let series = |standing: &SubjectStanding| {
+        let lines = standing.review.iter().flat_map(|review| &review.transitions);
+        let lines = lines.filter(|line| line.state != ReviewState::Committed);
+        // The last of a moment counts.
+        let lines: BTreeMap<i64, _> = lines.map(|line| (line.at_seconds, line)).collect();
         let flag = |at_seconds: i64| {
-            let lines = standing.review.iter().flat_map(|review| &review.transitions);
-            let mut lines =
-                lines.filter(|line| line.at_seconds == at_seconds && line.state != ReviewState::Committed);
-            let line = lines.next_back()?;
+            let line = lines.get(&at_seconds)?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };
         // The history ends with what happened last, and the line with what is left of it now.
