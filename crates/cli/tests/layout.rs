@@ -397,7 +397,7 @@ const BUDGETS: &[Budget] = &[
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_300, 7_500),
     budget("importers", &["crates/importers/src"], &[], 7_640, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 33_640, 23_000),
+    budget("karat", &["src"], &[], 33_650, 23_000),
     budget("store", &["crates/store/src"], &[], 5_210, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_430, 16_500),
     budget("command line", &["crates/cli/src"], &[], 9_610, 8_500),
@@ -407,7 +407,7 @@ const BUDGETS: &[Budget] = &[
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 136_340, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 136_360, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
