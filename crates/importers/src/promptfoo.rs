@@ -71,8 +71,7 @@ struct Columns {
 
 impl Columns {
     fn of(input: &Input) -> Result<Self, Stop> {
-        let mut columns = Self { are_known: true, ..Self::default() };
-        let mut count = 0u64;
+        let (mut columns, mut count) = (Self::default(), 0u64);
         let wanted =
             Wanted::of(&[("results.prompts[]", "provider label"), ("results.results[]", "promptIdx")]);
         let read = json::read(input.json()?, &wanted, &mut |column| {
@@ -84,6 +83,8 @@ impl Columns {
             count += 1;
             Ok(())
         });
+        // Earlier versions list no prompts, or after the results.
+        columns.are_known = count > 0;
         match read {
             Ok(_) | Err(Stop::Enough) => Ok(columns),
             Err(stop) => Err(stop),
@@ -108,8 +109,8 @@ impl Columns {
             }
             (_, false) => {
                 out.note(format!(
-                    "`{provider}` is there with several settings, and lines do not say which: they count together; give \
-                     the evaluation as JSON"
+                    "`{provider}` is there with several settings, and the file does not list them: they count together; give the \
+                     JSON of a newer promptfoo"
                 ));
                 provider.to_owned()
             }

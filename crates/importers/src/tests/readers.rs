@@ -258,15 +258,18 @@ fn a_provider_with_several_settings_is_several_subjects() {
         .collect();
     let column = |prompt: &str| json!({"provider": "p", "label": format!("Say {prompt}")});
     let columns = ["a", "b", "a", "b"].map(column);
-    let whole = json!({"evalId": "e", "results": {"prompts": columns, "results": rows}}).to_string();
+    let whole = json!({"evalId": "e", "results": {"prompts": &columns, "results": rows}}).to_string();
     let (_, items, summary) = read("r.json", whole.as_bytes());
     let subjects: Vec<&Value> = items.iter().map(|item| &item["subject"]).collect();
     assert_eq!(subjects, ["p #2", "p #1", "p #1", "p #1", "p #2", "p #2"]);
     assert!(summary.notes[0].contains("each is a subject"), "{summary:?}");
     let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
-    let (_, items, summary) = read("r.jsonl", lines.join("\n").as_bytes());
-    assert!(items.iter().all(|item| item["subject"] == "p"));
-    assert!(summary.notes[0].contains("they count together"), "{summary:?}");
+    let bare = json!({"evalId": "e", "results": {"results": rows, "prompts": columns}}).to_string();
+    for (name, text) in [("r.jsonl", lines.join("\n")), ("r.json", bare.replacen("prompts", "later", 1))] {
+        let (_, items, summary) = read(name, text.as_bytes());
+        assert!(items.iter().all(|item| item["subject"] == "p"));
+        assert!(summary.notes[0].contains("they count together"), "{summary:?}");
+    }
 }
 
 #[test]
