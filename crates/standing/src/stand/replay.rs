@@ -24,6 +24,8 @@ pub(super) fn replay(
     let mut run = Run::new(view, subject, own, as_of_seconds);
     run.moments().into_iter().for_each(|at_seconds| run.step(at_seconds));
     run.sum_up(as_of_seconds, Series::conclusion);
+    // What waits may have had its deadline since: then the items of the official score count.
+    run.fold.pass(view, as_of_seconds.saturating_add(1));
     let known = run.series.count;
     run.series.take(usize::MAX);
     let ahead = (run.series.count > known).then(|| run.series.conclusion(as_of_seconds));
