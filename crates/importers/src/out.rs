@@ -247,7 +247,7 @@ impl<'a> Out<'a> {
     /// Counts a score that the log has, of a run that has no verdict for another reason.
     pub(super) fn unjudged(&mut self, run: &Run) {
         if let Some(name) = run.score.as_ref().filter(|_| run.solved.is_some()) {
-            self.account.leaves_out(fact_name("score_", name));
+            self.account.has_unjudged(fact_name("score_", name));
         }
     }
 

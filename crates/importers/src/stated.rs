@@ -35,7 +35,7 @@ pub(super) struct Account {
     stated: Vec<Stated>,
     tallies: BTreeMap<String, Tally>,
     /// The number of scores that the items lack for another reason than that the log has none.
-    without: BTreeMap<String, u64>,
+    unjudged: BTreeMap<String, u64>,
     runs: u64,
 }
 
@@ -46,8 +46,8 @@ impl Account {
     }
 
     /// Counts a score of the log that its item does not have.
-    pub(super) fn leaves_out(&mut self, fact: String) {
-        *self.without.entry(fact).or_default() += 1;
+    pub(super) fn has_unjudged(&mut self, fact: String) {
+        *self.unjudged.entry(fact).or_default() += 1;
     }
 
     /// Adds an item with its scores, by the facts that have them; null for a score that is not a number.
@@ -103,7 +103,7 @@ impl Account {
             format!(": {failures} without a verdict are failures there")
         } else if let Some(how) = how {
             format!(": {how}")
-        } else if let Some(count) = self.without.get(fact) {
+        } else if let Some(count) = self.unjudged.get(fact) {
             format!(": {count} of its scores are of samples without a verdict here")
         } else if is_close(tally.sum / tally.count as f64, *value) {
             String::from(": it is the mean of all attempts there, and of tasks here")
