@@ -173,7 +173,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let of = |wanted: Outcome| instances.values().filter(|(own, _)| *own == wanted).count();
     let (resolved, judged) = (of(Outcome::Succeeded), of(Outcome::Succeeded) + of(Outcome::Failed));
     let all = total.filter(|total| *total > count as f64).unwrap_or(count as f64);
-    if of_run.is_none() && all > judged as f64 && !is_single(input, None) {
+    if of_run.is_none() && all > judged as f64 && !is_single(input, total) {
         out.note(format!(
             "`{}`: SWE-bench counts an instance without a verdict as not resolved, which gives {resolved} of {all}; here {resolved} \
              of {judged} count. An error can be the fault of a patch that does not apply: `--count no-verdict=failure`",
