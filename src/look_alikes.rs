@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_evidence::names;
+use serde::{Deserialize, Serialize};
 
 use crate::text::{count, short};
 
@@ -11,57 +12,108 @@ const LISTED: usize = 16;
 /// The largest number of sentences about names.
 const SENTENCES: usize = 6;
 
+/// The names that look like another one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Alike {
+    /// Other names that look like this one, the first 16 of them; left out if there is no such name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
+    /// The number of further such names; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub looks_like_more: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+static NONE: Alike = Alike { looks_like: Vec::new(), looks_like_more: 0 };
+
 /// The names that look like another name, each with those others.
 ///
 /// ```
 /// use karat::look_alikes::LookAlikes;
 ///
 /// let found = LookAlikes::among(["paypal", "paypa1", "ebay"]);
-/// assert_eq!(found.of("paypa1"), ["paypal"]);
-/// assert!(found.of("ebay").is_empty());
+/// assert_eq!(found.of("paypa1").looks_like, ["paypal"]);
+/// assert!(found.of("ebay").looks_like.is_empty());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LookAlikes(BTreeMap<String, Vec<String>>);
+pub struct LookAlikes(BTreeMap<String, Alike>);
 
 impl LookAlikes {
     /// Finds those among all names of a set.
     pub fn among<'n>(all: impl IntoIterator<Item = &'n str>) -> Self {
-        let all: Vec<&str> = all.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
-        let mut known = names::LookAlikes::default();
-        (0u32..).zip(&all).for_each(|(number, name)| known.add(number, name));
+        let all: BTreeSet<&str> = all.into_iter().collect();
+        let mut known = KnownNames::default();
+        let all: Vec<&str> = all.into_iter().inspect(|name| known.add(name)).collect();
         let name = |number: u32| usize::try_from(number).ok().and_then(|at| all.get(at)).copied();
-        all.iter().map(|own| (*own, known.like(own).into_iter().filter_map(name).collect())).collect()
+        (0u32..).zip(&all).map(|(number, own)| known.of(own, Some(number), u32::MAX, name)).collect()
     }
 
-    /// Returns the other names that look like this one, the first of them if they are many.
-    pub fn of(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+    /// Returns the other names that look like this one.
+    pub fn of(&self, name: &str) -> &Alike {
+        self.0.get(name).unwrap_or(&NONE)
     }
 }
 
-impl<'n> FromIterator<(&'n str, Vec<&'n str>)> for LookAlikes {
-    /// Takes names, each with all that look like it; the name itself does not count.
-    fn from_iter<T: IntoIterator<Item = (&'n str, Vec<&'n str>)>>(all: T) -> Self {
-        let others = |(name, mut others): (&str, Vec<&str>)| {
-            others.retain(|other| *other != name);
-            others.sort_unstable();
-            let others: Vec<String> = others.into_iter().take(LISTED).map(str::to_owned).collect();
-            (!others.is_empty()).then(|| (name.to_owned(), others))
-        };
-        Self(all.into_iter().filter_map(others).collect())
+impl FromIterator<(String, Alike)> for LookAlikes {
+    fn from_iter<T: IntoIterator<Item = (String, Alike)>>(all: T) -> Self {
+        Self(all.into_iter().filter(|(_, alike)| !alike.looks_like.is_empty()).collect())
+    }
+}
+
+/// Names in an order, each looked at once.
+#[derive(Debug, Clone, Default)]
+pub struct KnownNames {
+    looks: names::LookAlikes,
+    count: u32,
+}
+
+impl KnownNames {
+    /// Adds a name that is not among them. Its number is the count of those before it.
+    pub fn add(&mut self, name: &str) {
+        self.looks.add(self.count, name);
+        self.count += 1;
+    }
+
+    /// Returns a name with those of the first `end` names that look like it, `number` being its own if it is one of them, and
+    /// `name` the names by number.
+    pub fn of<'n>(
+        &self,
+        own: &str,
+        number: Option<u32>,
+        end: u32,
+        name: impl Fn(u32) -> Option<&'n str>,
+    ) -> (String, Alike) {
+        let own_number = number.filter(|number| *number < end);
+        let (first, count) = self.looks.like(own, end, LISTED + 1);
+        let others = first.into_iter().filter(|it| Some(*it) != own_number).take(LISTED);
+        let mut looks_like: Vec<String> = others.filter_map(name).map(str::to_owned).collect();
+        looks_like.sort_unstable();
+        let looks_like_more = (count - usize::from(own_number.is_some())).saturating_sub(looks_like.len());
+        (own.to_owned(), Alike { looks_like, looks_like_more })
     }
 }
 
 /// Returns sentences about names that look like others, given with those others.
-pub fn sentences<'n>(names: impl IntoIterator<Item = (&'n str, &'n [String])>) -> Vec<String> {
-    let sets = names
-        .into_iter()
-        .filter(|(_, others)| !others.is_empty())
-        .map(|(name, others)| others.iter().map(String::as_str).chain([name]).collect::<BTreeSet<&str>>());
-    let sets: BTreeSet<BTreeSet<&str>> = sets.collect();
-    let sentence = |set: &BTreeSet<&str>| {
+pub fn sentences<'n>(names: impl IntoIterator<Item = (&'n str, &'n Alike)>) -> Vec<String> {
+    let (mut told, mut sets) = (BTreeSet::<&str>::new(), BTreeMap::new());
+    for (name, alike) in names {
+        // One that is beyond those listed is in the count of those that are.
+        if !alike.looks_like.iter().all(|other| told.contains(other.as_str())) {
+            let others = alike.looks_like.iter().map(String::as_str);
+            let set: BTreeSet<&str> = others.chain([name]).collect();
+            told.extend(&set);
+            sets.insert(set, alike.looks_like_more);
+        }
+    }
+    let sentence = |(set, more): (&BTreeSet<&str>, &usize)| {
         let shown: Vec<String> = set.iter().copied().map(spelled).collect();
-        format!("these names look alike: {}", shown.join(", "))
+        let more = if *more > 0 { format!(" and {}", count(*more, "more name")) } else { String::new() };
+        format!("these names look alike: {}{more}", shown.join(", "))
     };
     let more = sets.len().saturating_sub(SENTENCES);
     let more = (more > 0).then(|| format!("and {} of names that look alike", count(more, "more set")));
@@ -82,7 +134,7 @@ mod tests {
     fn every_set_is_named_once() {
         let names = ["paypal", "paypa1", "p\u{430}ypal", "ebay", "modem", "modern"];
         let found = LookAlikes::among(names);
-        assert_eq!(found.of("paypal"), ["paypa1", "p\u{430}ypal"]);
+        assert_eq!(found.of("paypal").looks_like, ["paypa1", "p\u{430}ypal"]);
         let told = sentences(names.iter().map(|name| (*name, found.of(name))));
         assert_eq!(
             told,
@@ -100,11 +152,12 @@ mod tests {
         let names: Vec<String> =
             letters.iter().flat_map(|one| letters.iter().map(move |other| format!("{one}{other}"))).collect();
         let found = LookAlikes::among(names.iter().map(String::as_str));
-        assert!(names.iter().any(|name| !found.of(name).is_empty()));
+        assert!(names.iter().any(|name| !found.of(name).looks_like.is_empty()));
         for name in &names {
-            for other in found.of(name) {
+            for other in &found.of(name).looks_like {
                 assert_ne!(name, other);
-                assert!(found.of(other).contains(name) || found.of(other).len() == LISTED, "{name} {other}");
+                let back = found.of(other);
+                assert!(back.looks_like.contains(name) || back.looks_like_more > 0, "{name} {other}");
             }
         }
     }
@@ -116,8 +169,11 @@ mod tests {
         let same: Vec<String> =
             (0..40).map(|at| format!("{}{}", "l".repeat(at), "1".repeat(40 - at))).collect();
         let found = LookAlikes::among(names.iter().chain(&same).map(String::as_str));
-        assert_eq!(found.of(&same[0]).len(), LISTED);
-        assert!(found.of(&names[0]).is_empty());
+        let alike = found.of(&same[0]);
+        assert_eq!((alike.looks_like.len(), alike.looks_like_more), (LISTED, 40 - 1 - LISTED));
+        assert!(found.of(&names[0]).looks_like.is_empty());
+        let told = sentences(same.iter().map(|name| (name.as_str(), found.of(name))));
+        assert!(told.len() == 1 && told[0].ends_with(" and 23 more names"), "{told:?}");
         let pairs: Vec<[String; 2]> = (10..20).map(|at| [format!("l{at}"), format!("I{at}")]).collect();
         let found = LookAlikes::among(pairs.iter().flatten().map(String::as_str));
         let told = sentences(pairs.iter().flatten().map(|name| (name.as_str(), found.of(name))));

@@ -1,6 +1,7 @@
 //! The skill of agents under Glicko-2, beside the rating of the arena: `karat rate --arena`, and the agents of a server.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use karat_core::timestamp::Timestamp;
 use karat_stats::rating::arena::{self as rules, Played, SkillRules};
@@ -38,7 +39,7 @@ pub struct SkillRating {
 /// The skills of all agents, from their matches in the order in which they ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Skills {
-    of: BTreeMap<String, rules::Skill>,
+    of: BTreeMap<Arc<str>, Arc<rules::Skill>>,
     last_milliseconds: Option<i64>,
 }
 
@@ -60,14 +61,14 @@ impl Skills {
         let opponent_points = settled.rating.opponent_points as f64;
         let played = Played { challenge, opponent_points, outcome, at_milliseconds };
         let rules = SkillRules::default();
-        let skill = self.of.entry(agent.to_owned()).or_insert_with(|| rules.newcomer());
-        *skill = rules.after(skill, &played);
+        let skill = self.of.entry(agent.into()).or_insert_with(|| Arc::new(rules.newcomer()));
+        *skill = Arc::new(rules.after(skill, &played));
     }
 
     /// Returns the skill of an agent: the skill of a newcomer if it has played no match.
     pub fn of(&self, agent: &str) -> Skill {
         let rules = SkillRules::default();
-        let known = self.of.get(agent).cloned().unwrap_or_else(|| rules.newcomer());
+        let known = self.of.get(agent).map_or_else(|| rules.newcomer(), |known| rules::Skill::clone(known));
         let now = self.last_milliseconds.map_or(known.clone(), |last| rules.at(&known, last));
         Skill {
             full: SkillRating::of(&rules, &now.full),

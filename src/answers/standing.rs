@@ -19,6 +19,7 @@ use super::{
     IntervalMethod, IntervalOf, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths,
     share,
 };
+use crate::look_alikes::Alike;
 use crate::record::ScorecardReference;
 use crate::rows::{Row, Rows};
 use crate::standing::Answer;
@@ -76,9 +77,9 @@ pub struct Standing {
     /// Its records that were backfilled; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<BackfilledRecords>,
-    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub looks_like: Vec<String>,
+    /// Other subjects with names that look like this one.
+    #[serde(flatten)]
+    pub alike: Alike,
     /// The items that count now, oldest first.
     pub window: Vec<WindowItem>,
     /// The dimensions, in the order of the scorecard.
@@ -467,7 +468,7 @@ impl Standing {
             items: items(answer, standing),
             corrected: None,
             backfilled: None,
-            looks_like: answer.look_alikes.of(&standing.subject).to_vec(),
+            alike: answer.look_alikes.of(&standing.subject).clone(),
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
                 .collect(),

@@ -252,7 +252,7 @@ impl Detail {
 /// Returns one standing in full: the score, its dimensions, the review, the tier and the conditions of the next one.
 fn detail(standing: &Standing) -> Vec<Part> {
     let mut parts = Detail::default();
-    let named = [(standing.subject.as_str(), standing.looks_like.as_slice())];
+    let named = [(standing.subject.as_str(), &standing.alike)];
     for line in standing.weights.iter().flat_map(of_weights).chain(look_alikes::sentences(named)) {
         parts.note(Tone::Care, line);
     }

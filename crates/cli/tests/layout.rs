@@ -125,6 +125,19 @@ const LINES_MAX: usize = 700;
 const LOCAL_FOLDERS: &[(&str, &str)] =
     &[("/ho", "me/"), ("/Us", "ers/"), ("/ro", "ot/"), ("/t", "mp/"), ("/wo", "rk/"), ("C:", "\\")];
 
+/// What a server has in memory is read without a lock, so that no work on much data makes the writer wait.
+#[test]
+fn the_memory_of_a_server_is_read_without_locks() {
+    let folder = root().join("crates/server/src");
+    let with_locks =
+        |file: &PathBuf| read(file).contains("std::sync::RwLock") || read(file).contains("LockReadGuard");
+    let named = |file: PathBuf| file.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or_default();
+    let mut found: Vec<PathBuf> = files_below(&folder).into_iter().filter(with_locks).map(named).collect();
+    found.sort_unstable();
+    // The first has a judge that tests put in place.
+    assert_eq!(found, ["judging.rs", "shared.rs"].map(PathBuf::from), "see `crates/server/src/shared.rs`");
+}
+
 #[test]
 fn crates_depend_on_each_other_only_as_listed() {
     let manifests: Vec<String> =

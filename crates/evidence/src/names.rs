@@ -74,27 +74,44 @@ fn is_hidden(it: char) -> bool {
 /// Names by what they look like.
 ///
 /// Two names look alike if they have the same skeleton (Unicode Technical Standard 39), as they are written or in small
-/// letters: `paypal`, `paypa1`, `PayPal`, and the same in Cyrillic letters. Every name is looked at once, and a question costs
-/// as much as there are names that look like the one asked for.
+/// letters: `paypal`, `paypa1`, `PayPal`, and the same in Cyrillic letters. Every name is looked at once; a question costs the
+/// same, however many names look like the one asked for.
 #[derive(Debug, Clone, Default)]
 pub struct LookAlikes {
-    /// The numbers of the names with each look. Only looked up, never iterated.
+    /// The numbers of the names with each look, and with both of two, in ascending order. Only looked up, never iterated.
     by_look: HashMap<Box<str>, Vec<u32>>,
 }
 
 impl LookAlikes {
-    /// Adds a name under a number that no other name has.
+    /// Adds a name under a number that is higher than those before it.
     pub fn add(&mut self, number: u32, name: &str) {
-        for look in looks(name) {
+        for look in keys(looks(name)) {
             self.by_look.entry(look.into()).or_default().push(number);
         }
     }
 
-    /// Returns the numbers of the names that look like this one, in ascending order: its own too, if it was added.
-    pub fn like(&self, name: &str) -> Vec<u32> {
-        let found = looks(name).into_iter().filter_map(|look| self.by_look.get(look.as_str()));
-        found.flatten().copied().collect::<BTreeSet<u32>>().into_iter().collect()
+    /// Returns the `most` lowest numbers below `end` of the names that look like this one, and how many there are: its own is
+    /// among them, too, if it was added.
+    pub fn like(&self, name: &str, end: u32, most: usize) -> (Vec<u32>, usize) {
+        let mut first = BTreeSet::new();
+        let mut count: usize = 0;
+        for (place, look) in keys(looks(name)).enumerate() {
+            let group = self.by_look.get(look.as_str()).map_or(&[][..], Vec::as_slice);
+            let group = group.get(..group.partition_point(|number| *number < end)).unwrap_or_default();
+            // The third are those that are in the first two.
+            count = if place < 2 { count + group.len() } else { count - group.len() };
+            first.extend(group.iter().take(most));
+        }
+        (first.into_iter().take(most).collect(), count)
     }
+}
+
+/// Returns what names with these looks are found by: each look, and both together if there are two.
+fn keys(looks: BTreeSet<String>) -> impl Iterator<Item = String> {
+    let all: Vec<String> = looks.into_iter().collect();
+    // No look has this character, which is no part of a name.
+    let both = (all.len() > 1).then(|| all.join("\0"));
+    all.into_iter().chain(both)
 }
 
 /// Returns the looks of a name: its skeleton as it is written, and in small letters. A capital I looks like a small L, and is
@@ -131,7 +148,7 @@ mod tests {
     fn are_alike(one: &str, other: &str) -> bool {
         let mut names = LookAlikes::default();
         names.add(0, one);
-        !names.like(other).is_empty()
+        names.like(other, 1, 1).1 > 0
     }
 
     /// Pairs from `confusables.txt` of Unicode Technical Standard 39, and what people try.

@@ -71,7 +71,7 @@ impl ScorerPool {
 }
 
 /// All scorecards, by `id@version`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Cards {
     by_name: BTreeMap<String, Arc<ScorerPool>>,
     /// In the order of publication: an id without a version means the last card with this id that fits.

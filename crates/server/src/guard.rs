@@ -17,6 +17,7 @@ use axum::response::{IntoResponse as _, Response};
 use crate::authority::{self, Act};
 use crate::basics::*;
 use crate::body::{HeldTurn, Watched, media_type};
+use crate::cost;
 use crate::keys::Key;
 use crate::limits::Who;
 use crate::metrics::Route;
@@ -129,11 +130,15 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
                 let is_kept = is_watching || caller.key.is_some();
                 let turn: HeldTurn = Arc::new(Mutex::new(turn));
                 let given_up = (!is_kept).then(|| (caller.who(), Arc::clone(&turn)));
+                let who = caller.who();
                 let (mut head, body) = request.into_parts();
                 let (body, is_read_now) = Watched::new(body, Arc::clone(&app), given_up);
                 is_read = is_read_now;
                 head.extensions.insert(caller);
-                next.run(Request::from_parts(head, Body::new(body))).await
+                let (response, records) =
+                    cost::of(next.run(Request::from_parts(head, Body::new(body)))).await;
+                app.rates.charge(who, records as f64 / cost::RECORDS, app.clock.running_seconds());
+                response
             }
         },
     };

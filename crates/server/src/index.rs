@@ -9,6 +9,7 @@ use karat_core::number::Score;
 
 use crate::backfill::Backfill;
 use crate::basics::*;
+use crate::shared::{Grown, Segments};
 use crate::stored::Trust;
 
 #[derive(Debug, Clone)]
@@ -65,18 +66,17 @@ impl Row {
     }
 }
 
-/// All records, in the order of the log.
-#[derive(Debug, Default)]
+/// All records, in the order of the log. A copy costs little, see [`crate::shared`].
+#[derive(Debug, Default, Clone)]
 pub struct Index {
-    rows: Vec<Row>,
+    rows: Segments<Row>,
     names: Names,
-    /// Corrected evidence, by the digest of its id, with its correction.
-    replaced: BTreeMap<[u8; 16], Correction>,
+    replaced: Corrections,
     /// The withdrawals of what revoked keys sent.
     withdrawn: Vec<Withdrawn>,
     backfilled: u64,
     /// The scorecards, subjects and tasks of the means over cases.
-    over_cases: HashSet<(u32, u32, u32)>,
+    over_cases: Arc<HashSet<(u32, u32, u32)>>,
     /// While the log is loaded: the records that marks name, by the digest of the id, with the position of the mark.
     marks: HashMap<[u8; 16], u64>,
 }
@@ -99,18 +99,42 @@ struct Correction {
     sender: u32,
 }
 
+/// Corrected evidence, by the digest of its id, with its correction: in one part for each first byte, so that a change copies
+/// one part alone.
+#[derive(Debug, Default, Clone)]
+struct Corrections(Vec<Arc<BTreeMap<[u8; 16], Correction>>>);
+
+impl Corrections {
+    fn get(&self, item: &[u8; 16]) -> Option<&Correction> {
+        self.0.get(usize::from(item[0]))?.get(item)
+    }
+
+    /// Adds a correction, unless there is one of that evidence.
+    fn add(&mut self, item: [u8; 16], correction: Correction) {
+        if self.0.is_empty() {
+            self.0.resize_with(1 << 8, Arc::default);
+        }
+        if let Some(part) = self.0.get_mut(usize::from(item[0])) {
+            Arc::make_mut(part).entry(item).or_insert(correction);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8; 16], &Correction)> {
+        self.0.iter().flat_map(|part| part.iter())
+    }
+}
+
 /// Names, each once, with a number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Names {
-    /// Only looked up, never iterated.
-    places: HashMap<Arc<str>, u32>,
-    list: Vec<Arc<str>>,
+    places: Grown<u32>,
+    list: Segments<Arc<str>>,
 }
 
 impl Names {
     pub(crate) fn place(&mut self, name: &str) -> u32 {
         if let Some(place) = self.places.get(name) {
-            return *place;
+            return place;
         }
         let name: Arc<str> = name.into();
         // Memory runs out before a log has four billion different names.
@@ -126,7 +150,8 @@ impl Names {
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<u32> {
-        self.places.get(name).copied()
+        // The numbers are shared with later copies, which may know more names.
+        self.places.get(name).filter(|number| (*number as usize) < self.list.len())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -155,13 +180,9 @@ impl Index {
     }
 
     fn push(&mut self, row: Row) {
-        if self.rows.len() == self.rows.capacity() {
-            // Not doubled: most of the memory would be unused.
-            self.rows.reserve_exact(self.rows.len() / GROWTH + GROWTH);
-        }
         self.backfilled += u64::from(row.is_backfilled);
         if let Some(task) = row.task.filter(|_| row.is_over_cases) {
-            self.over_cases.insert((row.card, row.subject, task));
+            Arc::make_mut(&mut self.over_cases).insert((row.card, row.subject, task));
         }
         self.rows.push(row);
     }
@@ -192,8 +213,8 @@ impl Index {
 
     /// Returns the record at a position.
     pub fn at(&self, position: u64) -> Option<&Row> {
-        let found = self.rows.binary_search_by_key(&position, |row| row.position).ok()?;
-        self.rows.get(found)
+        let found = self.rows.partition_point(|row| row.position < position);
+        self.rows.get(found).filter(|row| row.position == position)
     }
 
     /// Returns which of the records at these positions were backfilled.
@@ -207,7 +228,7 @@ impl Index {
     /// by another.
     pub fn replace(&mut self, item: Digest, position: u64, sender: Option<&str>, is_by_own_key: bool) {
         let sender = sender.map_or(NO_NAME, |sender| self.names.place(sender));
-        self.replaced.entry(half(item)).or_insert(Correction { position, is_by_own_key, sender });
+        self.replaced.add(half(item), Correction { position, is_by_own_key, sender });
     }
 
     /// Notes that by the entry at `known` what `sender` sent at `from` or later was withdrawn.
@@ -252,8 +273,8 @@ impl Index {
         let numbers: HashMap<_, _> = keys.iter().filter_map(|key| Some((self.key(*key)?, *key))).collect();
         let sent: BTreeMap<[u8; 16], Digest> = sent.iter().map(|item| (half(*item), *item)).collect();
         let (mut found, mut there) = (BTreeMap::<_, Vec<u64>>::new(), BTreeSet::new());
-        let rows = if numbers.is_empty() { &[] } else { self.rows.as_slice() };
-        for row in rows.iter().rev() {
+        let all = if numbers.is_empty() { 0 } else { self.rows.len() };
+        for row in self.rows.range(0..all).rev() {
             let key = row.task.and_then(|task| numbers.get(&(row.card, row.subject, task)));
             match (key, sent.get(&row.item)) {
                 (Some(_), Some(item)) => _ = there.insert(*item),
@@ -270,9 +291,8 @@ impl Index {
     /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
     /// subject corrected it.
     pub(crate) fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
-        let all = if self.replaced.is_empty() { 0 } else { size };
-        let end = self.rows.partition_point(|row| row.position < all);
-        self.rows.iter().take(end).filter_map(move |row| {
+        let all = if self.replaced.0.is_empty() { 0 } else { size };
+        self.rows.range(0..self.rows_until(all)).filter_map(move |row| {
             let correction = self.correction(row, size)?;
             (!self.is_withdrawn(row.sender, row.position, size)).then_some((row, correction.is_by_own_key))
         })
@@ -280,9 +300,13 @@ impl Index {
 
     /// Returns the records up to the log size `size` that were not corrected or withdrawn by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
-        let end = self.rows.partition_point(|row| row.position < size);
-        let all_count = self.replaced.is_empty() && self.withdrawn.is_empty();
-        self.rows.iter().take(end).filter(move |row| all_count || self.counts(row, size))
+        let all_count = self.replaced.0.is_empty() && self.withdrawn.is_empty();
+        self.rows.range(0..self.rows_until(size)).filter(move |row| all_count || self.counts(row, size))
+    }
+
+    /// Returns the number of rows in a log of that `size`.
+    fn rows_until(&self, size: u64) -> usize {
+        self.rows.partition_point(|row| row.position < size)
     }
 
     fn counts(&self, row: &Row, size: u64) -> bool {
@@ -291,9 +315,7 @@ impl Index {
 
     /// Returns the same records from the position `start`.
     pub fn from(&self, start: u64, size: u64) -> impl Iterator<Item = &Row> {
-        let skipped = self.rows.partition_point(|row| row.position < start);
-        let end = self.rows.partition_point(|row| row.position < size);
-        self.rows.iter().take(end).skip(skipped)
+        self.rows.range(self.rows_until(start)..self.rows_until(size))
     }
 
     /// Returns the positions of the records of a scorecard, corrected ones included, at positions within `range`.
@@ -306,12 +328,11 @@ impl Index {
     /// the part of the range that they cover.
     pub(crate) fn encode(&self, range: Range<u64>, limit: usize) -> (Range<u64>, Vec<u8>) {
         let Range { start, mut end } = range;
-        let first = self.rows.partition_point(|row| row.position < start);
-        let rows = self.rows.get(first..).unwrap_or_default();
-        if let Some(beyond) = rows.get(limit) {
+        let first = self.rows_until(start);
+        if let Some(beyond) = self.rows.get(first + limit) {
             end = end.min(beyond.position);
         }
-        let rows = rows.get(..rows.partition_point(|row| row.position < end)).unwrap_or_default();
+        let rows = first..self.rows_until(end).max(first);
         let (mut places, mut names) = (HashMap::new(), Vec::new());
         let mut place = |number: u32| {
             *places.entry(number).or_insert_with(|| {
@@ -320,7 +341,7 @@ impl Index {
             })
         };
         let mut encoded = Encoder(Vec::with_capacity(ROW_BYTES * rows.len()));
-        for row in rows {
+        for row in self.rows.range(rows.clone()) {
             encoded.row(row, &mut place);
         }
         let replaced = self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position));
@@ -383,9 +404,14 @@ impl Index {
         }
         rows.into_iter().for_each(|row| self.push(row));
         for (evidence, correction) in replaced {
-            self.replaced.entry(evidence).or_insert(correction);
+            self.replaced.add(evidence, correction);
         }
         Some(())
+    }
+
+    /// Returns the position after that of the last record.
+    pub(crate) fn end(&self) -> u64 {
+        self.rows.len().checked_sub(1).and_then(|last| self.rows.get(last)).map_or(0, |row| row.position + 1)
     }
 
     /// Returns the number of records, corrected ones included.
@@ -407,8 +433,6 @@ impl Index {
 }
 
 const ROW_BYTES: usize = 59;
-/// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
-const GROWTH: usize = 8;
 /// Scorecard, subject and task.
 type Task<'k> = (&'k str, &'k str, &'k str);
 

@@ -225,7 +225,7 @@ impl Withdrawal {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
     /// The ids of the keys of subjects, revoked ones included: what they sent stays theirs.

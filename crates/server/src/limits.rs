@@ -4,6 +4,8 @@ use crate::basics::*;
 
 /// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
 const BUCKETS: usize = 10_000;
+/// The longest time that a caller waits for what one request has cost.
+const DEBT_SECONDS: f64 = 60.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
@@ -81,6 +83,18 @@ impl Rates {
         let wait = (tokens - filled) / rate.per_second;
         let seconds = wait.ceil().clamp(1.0, 3600.0) as u32;
         Err(seconds)
+    }
+
+    /// Takes `tokens` more for what was done, whether they are there or not: until then the next request has to wait, but for
+    /// no longer than [`DEBT_SECONDS`].
+    pub fn charge(&self, who: Who, tokens: f64, now_seconds: f64) {
+        let rate = self.rate(&who);
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bucket) = buckets.get_mut(&who).filter(|_| tokens > 0.0) {
+            let left = bucket.filled(rate, now_seconds) - tokens;
+            let tokens = left.max(-DEBT_SECONDS * rate.per_second);
+            *bucket = Bucket { tokens, at_seconds: now_seconds.max(bucket.at_seconds) };
+        }
     }
 
     fn rate(&self, who: &Who) -> Rate {

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{RwLock, RwLockReadGuard};
 use std::thread::{self, JoinHandle};
 
 use karat::record::{Record, RecordDocument};
@@ -30,6 +29,7 @@ use crate::index_cache::{IndexCache, SEGMENT_ROWS};
 use crate::keys::{Key, Keys, Withdrawal};
 use crate::look_alikes::Looks;
 use crate::problem::Problem;
+use crate::shared::Shared;
 use crate::spans::{self, Spans};
 use crate::stored::{self, Trust};
 use crate::weights::{Weights, WeightsItem};
@@ -42,10 +42,10 @@ const LISTED: usize = 256;
 /// The state in memory.
 #[derive(Debug)]
 pub struct Memory {
-    index: RwLock<Index>,
-    cards: RwLock<Cards>,
-    keys: RwLock<Keys>,
-    weights: RwLock<Weights>,
+    index: Shared<Index>,
+    cards: Shared<Cards>,
+    keys: Shared<Keys>,
+    weights: Shared<Weights>,
     pub arena: Arena,
     pub flows: Flows,
     /// The traces whose spans are still coming.
@@ -60,10 +60,10 @@ impl Memory {
     /// Returns the memory of an empty log: the released scorecards.
     pub fn new() -> Result<Self, Problem> {
         Ok(Self {
-            index: RwLock::default(),
-            cards: RwLock::new(Cards::released()?),
-            keys: RwLock::default(),
-            weights: RwLock::default(),
+            index: Shared::default(),
+            cards: Shared::new(Cards::released()?),
+            keys: Shared::default(),
+            weights: Shared::default(),
             arena: Arena::default(),
             flows: Flows::default(),
             spans: Spans::default(),
@@ -84,8 +84,7 @@ impl Memory {
         let mut reader = store.reader()?;
         let size = reader.head()?.size;
         let cache = cache.and_then(|(path, signer)| {
-            let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-            IndexCache::open(path, signer, &mut reader, &mut index)
+            self.index.change(|index| IndexCache::open(path, signer, &mut reader, index))
         });
         // Records refer to these scorecards, so they come first.
         for kind in Kind::ALL.into_iter().filter(|kind| kind.is_listed()) {
@@ -103,12 +102,11 @@ impl Memory {
         }
         self.load_records(store, cache.as_ref().map_or(0, IndexCache::end)..size, watch)?;
         // What is marked is in the rows now.
-        self.index.write().unwrap_or_else(PoisonError::into_inner).forget_marks();
+        self.index.change(Index::forget_marks);
         // The rows from the cache were not applied one by one.
         let index = self.index();
         let used: BTreeSet<u32> = index.rows(u64::MAX).map(|row| row.card).collect();
         used.into_iter().for_each(|card| self.cards().used(index.name(card)));
-        drop(index);
         if let Some(last) = size.checked_sub(1) {
             self.newest.store(reader.item(last)?.entry.moment.milliseconds, Ordering::Release);
         }
@@ -163,20 +161,20 @@ impl Memory {
         Ok(effects)
     }
 
-    pub fn index(&self) -> RwLockReadGuard<'_, Index> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn index(&self) -> Arc<Index> {
+        self.index.now()
     }
 
-    pub fn cards(&self) -> RwLockReadGuard<'_, Cards> {
-        self.cards.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn cards(&self) -> Arc<Cards> {
+        self.cards.now()
     }
 
-    pub fn keys(&self) -> RwLockReadGuard<'_, Keys> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn keys(&self) -> Arc<Keys> {
+        self.keys.now()
     }
 
-    pub fn weights(&self) -> RwLockReadGuard<'_, Weights> {
-        self.weights.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn weights(&self) -> Arc<Weights> {
+        self.weights.now()
     }
 
     /// Finds the scorecard with this name, under the weights in force now.
@@ -228,36 +226,35 @@ impl Memory {
     }
 
     fn apply(&self, effects: impl IntoIterator<Item = (u64, Effect)>) {
-        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        for (position, effect) in effects {
-            match effect {
-                Effect::Record(row) => {
-                    self.cards().used(&row.card);
-                    index.add(position, &row);
-                }
-                Effect::Replaced(evidence, sender, is_by_own_key) => {
-                    index.replace(evidence, position, sender.as_deref(), is_by_own_key);
-                }
-                Effect::Backfilled(it) => index.backfill(position, &it),
-                Effect::Withdrawn(it) => index.withdraw(&it.key, it.from, position),
-                Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
-                Effect::Weights(item) => {
-                    let pool = self.cards().find(&item.card);
-                    let added = pool.map_err(|problem| problem.detail).and_then(|pool| {
-                        let mut weights = self.weights.write().unwrap_or_else(PoisonError::into_inner);
-                        weights.add(position, *item, &pool)
-                    });
-                    if let Err(why) = added {
-                        tracing::warn!(position, why, "an event about weights changes nothing");
-                    }
-                }
-                Effect::Arena(content) => self.arena.apply(*content),
-                Effect::Workflow(content) => self.flows.apply(*content),
-                Effect::Spans(taken) => self.spans.apply(*taken),
-                Effect::Key(key, is_revoked) => {
-                    self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
+        self.index
+            .change(|index| effects.into_iter().for_each(|(at, effect)| self.apply_one(index, at, effect)));
+    }
+
+    fn apply_one(&self, index: &mut Index, position: u64, effect: Effect) {
+        match effect {
+            Effect::Record(row) => {
+                self.cards().used(&row.card);
+                index.add(position, &row);
+            }
+            Effect::Replaced(evidence, sender, is_by_own_key) => {
+                index.replace(evidence, position, sender.as_deref(), is_by_own_key);
+            }
+            Effect::Backfilled(it) => index.backfill(position, &it),
+            Effect::Withdrawn(it) => index.withdraw(&it.key, it.from, position),
+            Effect::Card(pool) => self.cards.change(|cards| cards.add(pool)),
+            Effect::Weights(item) => {
+                let pool = self.cards().find(&item.card);
+                let added = pool
+                    .map_err(|problem| problem.detail)
+                    .and_then(|pool| self.weights.change(|weights| weights.add(position, *item, &pool)));
+                if let Err(why) = added {
+                    tracing::warn!(position, why, "an event about weights changes nothing");
                 }
             }
+            Effect::Arena(content) => self.arena.apply(*content),
+            Effect::Workflow(content) => self.flows.apply(*content),
+            Effect::Spans(taken) => self.spans.apply(*taken),
+            Effect::Key(key, is_revoked) => self.keys.change(|keys| keys.set(key, is_revoked)),
         }
     }
 

@@ -4,6 +4,7 @@ use karat_store::{Error, Store};
 use tokio::sync::Semaphore;
 
 use crate::basics::*;
+use crate::cost;
 use crate::effect::Waiting;
 use crate::problem::Problem;
 
@@ -35,7 +36,7 @@ impl Readers {
     ) -> Result<T, Problem> {
         let _turn = self.turns.acquire().await.map_err(|_| Problem::from(Error::Stopped))?;
         let readers = Arc::clone(self);
-        let task = tokio::task::spawn_blocking(move || {
+        let task = cost::apart(move || {
             let mut reader = readers.take()?;
             let answer = read(&mut reader);
             readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);

@@ -8,6 +8,7 @@ use karat_stats::StatisticsError;
 
 use crate::basics::*;
 use crate::cards::ScorerPool;
+use crate::cost;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, refuse};
 
@@ -95,6 +96,7 @@ fn load(
     let (needs_evidence, mut read) = (options.needs_evidence(pools), 0);
     let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
     let backfilled = memory.index().backfilled_among(positions);
+    cost::records(positions.len());
     for position in positions {
         let item = reader.item(*position)?;
         let damaged = |why: String| Problem::internal(&format!("the record {position}: {why}"));

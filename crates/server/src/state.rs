@@ -15,6 +15,7 @@ use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::cosigned::{Cosigned, WitnessedHead};
+use crate::cost;
 use crate::effect::{Effect, IntoEffect, Waiting};
 use crate::folder;
 use crate::index::Index;
@@ -261,17 +262,21 @@ impl App {
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(&error))?
+        cost::apart(work).await.map_err(|error| Problem::internal(&error))?
     }
 
-    /// Reads the index on such a thread: it is as long as the log. Commits wait until `look` is done, so it should only
-    /// read.
+    /// Reads the index on such a thread: it is as long as the log.
     pub(crate) async fn indexed<T: Send + 'static>(
         self: &Arc<Self>,
         look: impl FnOnce(&Self, &Index) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let app = Arc::clone(self);
-        self.checked(move || look(&app, &app.memory.index())).await
+        self.checked(move || {
+            let index = app.memory.index();
+            cost::rows(index.len());
+            look(&app, &index)
+        })
+        .await
     }
 
     /// Ends event streams and prevents new ones, and soon ends bodies that do not arrive.

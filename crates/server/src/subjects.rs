@@ -16,6 +16,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
 use karat_standing::stand::{SubjectStanding, keep, share_out, stand};
 
+use crate::cost;
 use crate::decisions::Decisions;
 use crate::kept::{AllSubjects, Card, Seen, Subject};
 use crate::prelude::*;
@@ -230,6 +231,7 @@ impl Reading<'_> {
             }
             Ok(found)
         };
+        cost::records(parts.iter().flatten().map(|(_, positions)| positions.len()).sum());
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(parts.len());
         thread::scope(|scope| {
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();

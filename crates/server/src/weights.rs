@@ -78,13 +78,13 @@ impl WeightsItem {
 }
 
 /// The events about weights of all scorecards, by `id@version`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Weights {
     by_card: BTreeMap<String, OfCard>,
 }
 
 /// The events about the weights of one scorecard.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OfCard {
     /// The events, each with its position in the log.
     items: Vec<(u64, WeightsItem)>,

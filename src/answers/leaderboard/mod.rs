@@ -24,7 +24,7 @@ use crate::answers::{LeaderboardMethod, StopsAt, UnrankedReason, answer, points,
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
-use crate::look_alikes::LookAlikes;
+use crate::look_alikes::{Alike, LookAlikes};
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 use fact::RankedFact;
@@ -87,7 +87,7 @@ impl LeaderboardAnswer {
     /// Marks the subjects whose names look like others.
     pub fn mark_look_alikes(&mut self, found: &LookAlikes) {
         for row in self.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
-            row.looks_like = found.of(&row.subject).to_vec();
+            row.alike.clone_from(found.of(&row.subject));
         }
     }
 }
@@ -243,9 +243,9 @@ pub struct LeaderboardRow {
     /// Its records that were backfilled; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<BackfilledRecords>,
-    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub looks_like: Vec<String>,
+    /// Other subjects with names that look like this one.
+    #[serde(flatten)]
+    pub alike: Alike,
     /// The number of items by outcome; null with the method `means`.
     pub outcomes: Option<OutcomeCounts>,
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `means`.

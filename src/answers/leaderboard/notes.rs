@@ -44,7 +44,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
             lines.push((Tone::Care, line));
         }
     }
-    let named = board.rows.iter().map(|row| (row.subject.as_str(), row.looks_like.as_slice()));
+    let named = board.rows.iter().map(|row| (row.subject.as_str(), &row.alike));
     lines.extend(look_alikes::sentences(named).into_iter().map(|line| (Tone::Care, line)));
     lines.extend(unranked(board).map(|line| (Tone::Care, line)));
     lines.extend(missing(board).map(|line| (Tone::Care, line)));

@@ -283,7 +283,7 @@ pub(crate) async fn deliver_recording(
     (status = 200, description = "lines of canonical JSON", body = String, content_type = "application/x-ndjson")))]
 pub(crate) async fn read_recording(Get(app, _): Get, Named(digest): Named<String>) -> Answer {
     freshen(&app).await;
-    let delivery = app.memory.flows.state().revealed(&digest).cloned();
+    let delivery = app.memory.flows.state().revealed(&digest);
     let delivery = delivery.ok_or_else(|| {
         let hint = "a recording is secret until its plan has a verdict";
         Problem::unknown("recording", &digest, hint)

@@ -1,6 +1,6 @@
 //! Keys, for administrators: created, listed, revoked; and what a revoked key sent, withdrawn.
 
-use karat::look_alikes::LookAlikes;
+use karat::look_alikes::{Alike, LookAlikes};
 use karat_core::timestamp::TimestampError;
 
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
@@ -24,9 +24,8 @@ pub(crate) struct KnownKey {
     subject: Option<String>,
     /// The provenances of the facts that it may report; empty if it may report all.
     reports: Vec<String>,
-    /// Names of other keys that look like its name, the first 16 of them; left out if there is no such key.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    looks_like: Vec<String>,
+    #[serde(flatten)]
+    alike: Alike,
 }
 
 /// A key that was just created.
@@ -47,7 +46,7 @@ pub(crate) struct KnownKeys {
 impl KnownKey {
     fn new(key: &Key, look_alikes: &LookAlikes) -> Self {
         Self {
-            looks_like: look_alikes.of(&key.name).to_vec(),
+            alike: look_alikes.of(&key.name).clone(),
             id: key.id.clone(),
             name: key.name.clone(),
             scopes: key.scopes.iter().copied().collect(),

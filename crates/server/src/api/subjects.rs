@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use karat::answers::Outcome;
+use karat::look_alikes::Alike;
 use karat::record::Record;
 
 use super::json;
@@ -44,9 +45,8 @@ pub(crate) struct SubjectSummary {
     records: u64,
     /// The position of the latest of them in the log.
     latest: u64,
-    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    looks_like: Vec<String>,
+    #[serde(flatten)]
+    alike: Alike,
 }
 
 /// Lists subjects in the order of their names.
@@ -77,7 +77,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<SubjectParams>
             name: name.to_owned(),
             records,
             latest,
-            looks_like: looks.of(name).to_vec(),
+            alike: looks.of(name).clone(),
         });
         Ok(SubjectList { subjects: subjects.collect(), next })
     });
@@ -104,9 +104,8 @@ pub struct HistoryParams {
 pub(crate) struct SubjectHistory {
     /// The size of the log up to which items count.
     log_size: u64,
-    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    looks_like: Vec<String>,
+    #[serde(flatten)]
+    alike: Alike,
     entries: Vec<HistoryEntry>,
     /// The value of `from` for the next part; null at the end.
     next: Option<u64>,
@@ -161,9 +160,9 @@ pub(crate) async fn history(
             )));
         }
         let looks = app.memory.looks.of(index, [subject.as_str()], log_size);
-        Ok((positions, looks.of(&subject).to_vec()))
+        Ok((positions, looks.of(&subject).clone()))
     });
-    let (mut positions, looks_like) = positions.await?;
+    let (mut positions, alike) = positions.await?;
     let next = positions.get(limit).copied();
     positions.truncate(limit);
     let entries = app.read(move |reader| {
@@ -174,7 +173,7 @@ pub(crate) async fn history(
         });
         entries.collect::<Result<_, _>>()
     });
-    json(StatusCode::OK, &SubjectHistory { log_size, looks_like, entries: entries.await?, next })
+    json(StatusCode::OK, &SubjectHistory { log_size, alike, entries: entries.await?, next })
 }
 
 /// Returns the first `limit` positions in `range` at which the log has a record of `subject`, of one scorecard or of

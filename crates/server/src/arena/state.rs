@@ -1,7 +1,5 @@
 //! The arena in memory, computed from the items of the log in their order.
 
-use std::sync::{RwLock, RwLockReadGuard};
-
 use karat_stats::rating::Outcome;
 
 use super::{
@@ -9,11 +7,12 @@ use super::{
     Submitted,
 };
 use crate::basics::*;
+use crate::shared::{Grown, Segments, Shared};
 use crate::signers::Harness;
 
 #[derive(Debug, Default)]
 pub struct Arena {
-    state: RwLock<ArenaState>,
+    state: Shared<ArenaState>,
     pub(crate) permits: Permits,
     /// Permits to use up instances of a challenge, taken after the permit of the agent.
     pub(crate) entries: Permits,
@@ -26,13 +25,13 @@ pub struct Arena {
 pub struct ArenaState {
     challenges: BTreeMap<String, Arc<Challenge>>,
     cards: BTreeSet<String>,
-    agents: BTreeMap<String, AgentState>,
+    agents: BTreeMap<Arc<str>, Arc<AgentState>>,
     harnesses: BTreeMap<String, Arc<Harness>>,
     skills: Skills,
     /// The instances of each challenge that some agent has played.
-    used: BTreeMap<String, BTreeSet<u32>>,
-    matches: Vec<Arc<Match>>,
-    places: BTreeMap<String, usize>,
+    used: BTreeMap<String, Arc<BTreeSet<u32>>>,
+    matches: Segments<Arc<Match>>,
+    places: Grown<usize>,
     /// The matches that may be submitted: the time of expiry in milliseconds, and the agent. No agent has two.
     open: BTreeSet<(i64, String)>,
     /// The ids of the matches whose answers wait for a verdict.
@@ -50,7 +49,7 @@ pub struct AgentState {
     /// The number of entries in each challenge.
     pub attempts: BTreeMap<String, u64>,
     /// The instances of each challenge that it has played, expired and open matches included.
-    pub used: BTreeMap<String, BTreeSet<u32>>,
+    pub used: BTreeMap<String, Arc<BTreeSet<u32>>>,
     pub open_match: Option<String>,
     pub(crate) open_draw: Option<Draw>,
     /// The draw for its next match.
@@ -78,13 +77,13 @@ pub struct Point {
 }
 
 impl Arena {
-    pub fn state(&self) -> RwLockReadGuard<'_, ArenaState> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> Arc<ArenaState> {
+        self.state.now()
     }
 
     /// Applies an item of the log.
     pub(crate) fn apply(&self, content: Content) {
-        self.state.write().unwrap_or_else(PoisonError::into_inner).apply(content);
+        self.state.change(|state| state.apply(content));
     }
 }
 
@@ -103,11 +102,11 @@ impl ArenaState {
     }
 
     pub fn agent(&self, name: &str) -> Option<&AgentState> {
-        self.agents.get(name)
+        self.agents.get(name).map(|agent| &**agent)
     }
 
     pub fn agents(&self) -> impl Iterator<Item = &AgentState> {
-        self.agents.values()
+        self.agents.values().map(|agent| &**agent)
     }
 
     pub fn skill(&self, agent: &str) -> Skill {
@@ -130,7 +129,7 @@ impl ArenaState {
     }
 
     pub fn game(&self, id: &str) -> Option<Arc<Match>> {
-        self.places.get(id).and_then(|place| self.matches.get(*place)).map(Arc::clone)
+        self.matches.get(self.places.get(id)?).map(Arc::clone)
     }
 
     /// Returns all matches, the last entered first.
@@ -167,7 +166,7 @@ impl ArenaState {
                     next_draw,
                     agent,
                 };
-                self.agents.insert(state.agent.agent_id.clone(), state);
+                self.agents.insert(state.agent.agent_id.as_str().into(), Arc::new(state));
             }
             Content::Harness(harness) => {
                 self.harnesses.insert(harness.harness_id.clone(), Arc::new(harness));
@@ -179,7 +178,7 @@ impl ArenaState {
     /// Adds a match, or moves it to its next state.
     fn follow(&mut self, stored: StoredMatch) {
         let StoredMatch { game, open_draw, next_draw } = stored;
-        let Some(agent) = self.agents.get_mut(&game.agent_id) else { return };
+        let Some(agent) = self.agents.get_mut(game.agent_id.as_str()).map(Arc::make_mut) else { return };
         let due = Timestamp::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
         let due = (due, game.agent_id.clone());
         match &game.state {
@@ -190,11 +189,11 @@ impl ArenaState {
                 let count = self.challenges.get(&game.challenge).map_or(0, |it| it.count());
                 if let Some(instance) = game.instance(count) {
                     for used in [&mut agent.used, &mut self.used] {
-                        used.entry(game.challenge.clone()).or_default().insert(instance);
+                        Arc::make_mut(used.entry(game.challenge.clone()).or_default()).insert(instance);
                     }
                 }
                 self.open.insert(due);
-                self.places.insert(game.match_id.clone(), self.matches.len());
+                self.places.insert(game.match_id.as_str(), self.matches.len());
                 self.matches.push(Arc::new(game));
                 return;
             }
@@ -206,9 +205,7 @@ impl ArenaState {
                 self.open.remove(&due);
                 self.waiting.insert(game.match_id.clone());
                 let game = game.in_state(State::Submitted(shown));
-                if let Some(old) = self.places.get(&game.match_id).and_then(|at| self.matches.get_mut(*at)) {
-                    *old = Arc::new(game);
-                }
+                self.replace(game);
                 return;
             }
             State::Scored(_) | State::Expired(_) | State::Void(_) => {}
@@ -232,7 +229,12 @@ impl ArenaState {
             let rating_points = settled.career.rating_points;
             agent.history.push(Point { at, match_id: game.match_id.clone(), rating_points });
         }
-        if let Some(old) = self.places.get(&game.match_id).and_then(|place| self.matches.get_mut(*place)) {
+        self.replace(game);
+    }
+
+    fn replace(&mut self, game: Match) {
+        let place = self.places.get(&game.match_id);
+        if let Some(old) = place.and_then(|place| self.matches.get_mut(place)) {
             *old = Arc::new(game);
         }
     }

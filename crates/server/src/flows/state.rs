@@ -1,17 +1,16 @@
 //! Workflows in memory, computed from the items of the log in their order.
 
-use std::sync::{RwLock, RwLockReadGuard};
-
 use super::{
     Content, Delivery, Phase, Plan, StoredPlan, StoredTask, Verdict, VerdictState, drawn, milliseconds,
 };
 use crate::arena::Permits;
 use crate::basics::*;
+use crate::shared::{Grown, Segments, Shared};
 use crate::signers::Recorder;
 
 #[derive(Debug, Default)]
 pub struct Flows {
-    state: RwLock<FlowState>,
+    state: Shared<FlowState>,
     /// Permits to change a task, or a plan with all that is delivered for it.
     pub(crate) permits: Permits,
     /// One change at a time of the recorders, and none while a recording is stored that one of them has signed.
@@ -22,16 +21,16 @@ pub struct Flows {
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct FlowState {
     recorders: BTreeMap<String, Arc<Recorder>>,
-    tasks: BTreeMap<String, TaskState>,
     /// In the order in which they were posted.
-    order: Vec<String>,
+    tasks: Segments<Arc<TaskState>>,
+    places: Grown<usize>,
     /// Plans without a verdict: the last moment for recordings, the task and the miner.
     open: BTreeSet<(i64, String, String)>,
-    records: BTreeSet<String>,
+    records: Grown<()>,
     /// The digests of all recordings that were delivered.
-    delivered: BTreeSet<String>,
+    delivered: Grown<()>,
     /// The digests of recordings whose plan has a verdict.
-    revealed: BTreeMap<String, Delivery>,
+    revealed: Grown<Arc<Delivery>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +49,13 @@ pub struct PlanState {
 }
 
 impl Flows {
-    pub fn state(&self) -> RwLockReadGuard<'_, FlowState> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> Arc<FlowState> {
+        self.state.now()
     }
 
     /// Applies an item of the log.
     pub(crate) fn apply(&self, content: Content) {
-        self.state.write().unwrap_or_else(PoisonError::into_inner).apply(content);
+        self.state.change(|state| state.apply(content));
     }
 }
 
@@ -84,29 +83,29 @@ impl FlowState {
     }
 
     pub fn task(&self, id: &str) -> Option<&TaskState> {
-        self.tasks.get(id)
+        self.tasks.get(self.places.get(id)?).map(|task| &**task)
     }
 
     /// Returns all tasks, the last posted first.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
-        self.order.iter().rev().filter_map(|id| self.tasks.get(id))
+        self.tasks.iter().rev().map(|task| &**task)
     }
 
     pub fn plan(&self, task: &str, miner: &str) -> Option<&PlanState> {
-        self.tasks.get(task)?.plans.get(miner)
+        self.task(task)?.plans.get(miner)
     }
 
     pub(crate) fn has_record(&self, id: &str) -> bool {
-        self.records.contains(id)
+        self.records.get(id).is_some()
     }
 
     /// Returns true if a recording with that digest was delivered. The evidence of its run has that id.
     pub(crate) fn is_delivered(&self, digest: &str) -> bool {
-        self.delivered.contains(digest)
+        self.delivered.get(digest).is_some()
     }
 
     /// Returns the delivery of the recording with that digest, once the plan that it is of has a verdict.
-    pub(crate) fn revealed(&self, digest: &str) -> Option<&Delivery> {
+    pub(crate) fn revealed(&self, digest: &str) -> Option<Arc<Delivery>> {
         self.revealed.get(digest)
     }
 
@@ -122,13 +121,12 @@ impl FlowState {
                 self.recorders.insert(recorder.recorder_id.clone(), Arc::new(recorder));
             }
             Content::Task(task) => {
-                let id = task.task.task_id.clone();
-                self.order.push(id.clone());
-                self.tasks.insert(id, TaskState { task: Arc::from(task), plans: BTreeMap::new() });
+                self.places.insert(task.task.task_id.as_str(), self.tasks.len());
+                self.tasks.push(Arc::new(TaskState { task: Arc::from(task), plans: BTreeMap::new() }));
             }
             Content::Plan(stored) => self.add(*stored),
             Content::Delivery(delivery) => {
-                self.delivered.insert(delivery.recording.clone());
+                self.delivered.insert(delivery.recording.as_str(), ());
                 let plan = self.plan_mut(&delivery.task_id, &delivery.miner);
                 if let Some(plan) = plan {
                     plan.deliveries.insert(delivery.recorder.clone(), Arc::new(delivery));
@@ -139,32 +137,38 @@ impl FlowState {
     }
 
     fn add(&mut self, StoredPlan { plan, .. }: StoredPlan) {
-        let Some(of_task) = self.tasks.get_mut(&plan.task_id) else { return };
+        let Some(of_task) = self.task_mut(&plan.task_id) else { return };
         let StoredTask { task, draw, .. } = &*of_task.task;
         let drawn =
             drawn(draw, &task.task_id, &plan.miner, &plan.plan_digest, &task.may_record, task.recorders);
-        self.open.insert((milliseconds(&task.recordings_until), plan.task_id.clone(), plan.miner.clone()));
+        let open = (milliseconds(&task.recordings_until), plan.task_id.clone(), plan.miner.clone());
         let miner = plan.miner.clone();
         let state = PlanState { plan, drawn, deliveries: BTreeMap::new(), verdict: None };
         of_task.plans.insert(miner, state);
+        self.open.insert(open);
     }
 
     fn close(&mut self, verdict: Verdict) {
-        let Some(of_task) = self.tasks.get_mut(&verdict.task_id) else { return };
+        let Some(of_task) = self.task(&verdict.task_id) else { return };
         let until = milliseconds(&of_task.task.task.recordings_until);
         self.open.remove(&(until, verdict.task_id.clone(), verdict.miner.clone()));
         if let VerdictState::Scored { record, .. } = &verdict.state {
-            self.records.insert(record.clone());
+            self.records.insert(record.as_str(), ());
         }
-        if let Some(plan) = of_task.plans.get_mut(&verdict.miner) {
+        let revealed = self.revealed.clone();
+        if let Some(plan) = self.plan_mut(&verdict.task_id, &verdict.miner) {
             for delivery in plan.deliveries.values() {
-                self.revealed.insert(delivery.recording.clone(), Delivery::clone(delivery));
+                revealed.insert(delivery.recording.as_str(), Arc::clone(delivery));
             }
             plan.verdict = Some(Arc::new(verdict));
         }
     }
 
+    fn task_mut(&mut self, id: &str) -> Option<&mut TaskState> {
+        self.tasks.get_mut(self.places.get(id)?).map(Arc::make_mut)
+    }
+
     fn plan_mut(&mut self, task: &str, miner: &str) -> Option<&mut PlanState> {
-        self.tasks.get_mut(task)?.plans.get_mut(miner)
+        self.task_mut(task)?.plans.get_mut(miner)
     }
 }

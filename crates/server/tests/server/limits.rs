@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use karat_server::Options;
 use karat_server::limits::{Rate, RateOptions};
+use serde_json::json;
 
 use crate::common::Running;
 
@@ -102,6 +103,33 @@ fn whoever_asks_too_often_is_told_when_to_come_back() {
     }
     server.get("/healthz").is(200);
     server.get_with("/v1/scorecards", Some(&server.admin)).is(200);
+}
+
+/// A question that reads many records is paid for like many requests.
+#[test]
+fn what_a_request_reads_counts_too() {
+    let rate = |burst| Rate { per_second: 0.1, burst };
+    let rates = RateOptions { key: rate(100.0), address: rate(5.0), guess: rate(2.0) };
+    let server = Running::with(Options { rates, ..Options::default() });
+    let item = |at: u64| {
+        let item = json!({"match_id": at.to_string(), "agent_id": "bee", "scores": {
+            "correctness": 900, "speed": 780, "methodology": 690, "completeness": 760}});
+        format!("{item}\n")
+    };
+    let lines: String = (0..600).map(item).collect();
+    let path = "/v1/evidence?card=log-forensics@1.0.0";
+    server.post(path, Some(&server.admin), "application/x-ndjson", lines).is(200);
+    for _ in 0..2 {
+        server.get("/v1/scorecards").is(200);
+    }
+    server.get("/v1/leaderboards?card=log-forensics&where=correctness_score!=1").is(200);
+    let refused = server.get("/v1/scorecards");
+    refused.is_problem(429, "too-many-requests");
+    let wait: u32 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!(
+        (20..=60).contains(&wait),
+        "600 records cost 6 requests, and no caller waits for more than a minute: {wait}"
+    );
 }
 
 /// Pages count their own guesses too.

@@ -127,3 +127,30 @@ fn names_of_keys_that_look_alike_are_flagged() {
         assert_eq!(*like, expected, "{name}");
     }
 }
+
+/// Of many names that look alike, a row shows the first ones that came and how many more there are.
+#[test]
+fn a_crowd_of_look_alikes_is_shown_in_part() {
+    let server = Running::new();
+    let name = |at: usize| -> String {
+        (0..5).map(|bit| if at >> bit & 1 == 1 { '\u{43e}' } else { 'o' }).collect()
+    };
+    let line = |at: usize| {
+        let item = json!({"match_id": at.to_string(), "agent_id": name(at), "scores": {
+            "correctness": 900, "speed": 780, "methodology": 690, "completeness": 760}});
+        format!("{item}\n")
+    };
+    let lines: String = (0..32).map(line).collect();
+    let path = "/v1/evidence?card=log-forensics@1.0.0";
+    server.post(path, Some(&server.admin), "application/x-ndjson", lines).is(200);
+    let list = server.get("/v1/subjects").is(200).at("/subjects");
+    for (at, row) in list.as_array().unwrap().iter().enumerate() {
+        let others = row["looks_like"].as_array().unwrap();
+        assert_eq!((others.len(), &row["looks_like_more"]), (16, &json!(15)), "{at}");
+        assert!(!others.contains(&row["name"]));
+        assert!(
+            others.contains(&json!(name(0))) || row["name"] == json!(name(0)),
+            "the first to come is shown"
+        );
+    }
+}
