@@ -1,4 +1,4 @@
-"""A receipt checked a second time: signature, witnesses, proof, content, and with its card the score.
+"""A receipt checked a second time: signature, witnesses, proof, content, and with its card the score. Or a whole log.
 
 Written from docs/guide/receipt.md, RFC 9162 (section 2.1), RFC 8785 and the C2SP documents signed-note,
 tlog-checkpoint and tlog-cosignature, not from the Rust sources. It needs Python 3.11 and one package, `cryptography`,
@@ -6,6 +6,7 @@ for Ed25519.
 
     python3 reference/verify.py RECEIPT... --key KEY [--rotation RECEIPT]... [--witness KEY]...
         [--card ID@VERSION|FILE] [--evidence FILE] [--json]
+    karat log show FOLDER --entries > log.jsonl && python3 reference/verify.py --log log.jsonl --key KEY
 
 One line for each check: `verified`, `failed` or `skipped`, its name, what was found. Exit status 0 if everything that was
 checked holds, 12 if it does but no key was given, 14 if something does not hold, 1 if a file cannot be read. Of several
@@ -33,6 +34,7 @@ from typing import NamedTuple
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from authority import check_entries
 from canonical import canonical, number_text
 from card import load_card
 from formula import Refused
@@ -237,6 +239,14 @@ def root_from(leaf, index, size, path):
     if last != 0:
         raise Refused("the proof is too short")
     return node
+
+
+def tree_root(leaves):
+    """The root of a whole tree (section 2.1.1)."""
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1 << (len(leaves) - 1).bit_length() - 1
+    return sha256(b"\x01", tree_root(leaves[:split]), tree_root(leaves[split:])) if leaves else sha256()
 
 
 # 3. Receipts
@@ -473,6 +483,14 @@ def trust_in(key=None, rotations=(), witnesses=()):
     return Trust(links, rotation, list(witnesses))
 
 
+def signature_checks(checkpoint, trust):
+    if not trust.links:
+        checks = [Check("skipped", "signature", "no key was given: nobody vouches for the signer")]
+    else:
+        checks = [attempt("signature", check_signature, checkpoint, trust.links)]
+    return checks + trust.rotation
+
+
 def verify(text, key=None, card=None, evidence=None, trust=None):
     """Every check of the receipt in `text`; `key` is a Key, `card` a card of card.py, `evidence` a text; `trust` stands
     for more than a key."""
@@ -482,11 +500,7 @@ def verify(text, key=None, card=None, evidence=None, trust=None):
     except WRONG as refused:
         return [Check("failed", "receipt", str(refused))]
     checkpoint = receipt["checkpoint"]
-    if not trust.links:
-        checks = [Check("skipped", "signature", "no key was given: nobody vouches for the signer")]
-    else:
-        checks = [attempt("signature", check_signature, checkpoint, trust.links)]
-    checks += trust.rotation
+    checks = signature_checks(checkpoint, trust)
     checks += [attempt("witness", check_witness, checkpoint, witness) for witness in trust.witnesses]
     checks.append(attempt("inclusion", check_inclusion, receipt))
     checks.append(attempt("content", check_content, receipt))
@@ -503,6 +517,31 @@ def verify(text, key=None, card=None, evidence=None, trust=None):
         checks.append(attempt("score", check_score, record, card))
     if evidence is not None:
         checks.append(attempt("evidence", check_evidence, record, evidence))
+    return checks
+
+
+def verify_log(lines, trust=None):
+    """The checks of a whole log, as `karat log show --entries` writes it: the head, then every entry with its content."""
+    head = read_strictly(next(lines, ""))
+    note = head["checkpoint"]
+    checks = signature_checks(note, trust or trust_in())
+    leaves, entries, changed = [], [], []
+    for place, line in enumerate(lines):
+        read = read_strictly(line)
+        entry = read_strictly(read["entry"])
+        leaves.append(leaf_hash(read["entry"].encode()))
+        entries.append((entry, read["content"]))
+        if canonical(entry) != read["entry"] or digest_of(read["content"].encode()) != entry["content"]:
+            changed.append(f"entry {place} or its content was changed")
+    _, size, root = read_checkpoint(note)
+    if size != len(leaves) or tree_root(leaves) != root:
+        changed.append(f"the head signs {size} entries and another root")
+    checks.append(Check("failed", "content", "; ".join(changed[:20])) if changed else Check(
+        "verified", "content", f"{size} entries have the root that the head signs"))
+    problems, cannot = check_entries(entries)
+    shown = "".join(f"; {count} {what}: this log cannot show it" for what, count in cannot.items())
+    checks.append(Check("failed", "senders", "; ".join(problems[:20])) if problems else Check(
+        "skipped" if cannot else "verified", "senders", f"every sender was in force and allowed{shown}"))
     return checks
 
 
@@ -535,7 +574,8 @@ def printable(text):
 
 def main():
     parser = argparse.ArgumentParser(description="Checks receipts without karat.")
-    parser.add_argument("receipts", nargs="+", metavar="RECEIPT")
+    parser.add_argument("receipts", nargs="*", metavar="RECEIPT")
+    parser.add_argument("--log", help="a whole log, as `karat log show --entries` writes it")
     parser.add_argument("--key", help="NAME+ID+KEY, or a file with it")
     parser.add_argument("--rotation", action="append", default=[], help="the receipt of a change of that key")
     parser.add_argument("--witness", action="append", default=[], help="NAME+ID+KEY of a witness, or a file with it")
@@ -546,6 +586,8 @@ def main():
     given = parser.parse_args()
     if given.rotation and not given.key:
         parser.error("--rotation goes with --key")
+    if bool(given.receipts) == bool(given.log):
+        parser.error("give receipts, or a log")
     sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr.reconfigure(errors="backslashreplace")
     worst = 0
@@ -559,8 +601,12 @@ def main():
             "card": load_card(given.card, Path(given.cards)) if given.card else None,
             "evidence": Path(given.evidence).read_bytes().decode() if given.evidence else None,
         }
-        for path in given.receipts:
-            checks = verified_file(path, arguments)
+        for path in given.receipts or [given.log]:
+            if given.log:
+                with open(path, encoding="utf-8") as lines:
+                    checks = verify_log(lines, arguments["trust"])
+            else:
+                checks = verified_file(path, arguments)
             status = status_of(checks)
             worst = max(worst, status)
             if given.json:

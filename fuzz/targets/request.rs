@@ -54,7 +54,7 @@ impl Server {
         let unlimited = Rate { per_second: 1e9, burst: 1e9 };
         let rates = RateOptions { key: unlimited, address: unlimited, guess: unlimited };
         let options = Options { rates, ..Options::default() };
-        let clock = Clock::fixed(demo::NOW);
+        let clock = Clock::fixed(demo::BEGINNING);
         let opened = App::open(Arc::new(Memory::new()), signer, options, clock, None, &mut |_, _| {});
         let (app, key) = opened.expect("a store in memory opens");
         demo::fill(&app).expect("the demo fits into memory");

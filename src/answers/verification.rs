@@ -106,6 +106,8 @@ pub struct LogVerification {
     /// The records whose evidence was scored again, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<ReplayedRecords>,
+    /// The entries by what is known of their senders; null without `--authority`.
+    pub senders: Option<CheckedSenders>,
     /// The problems found.
     pub problems: Vec<String>,
 }
@@ -123,6 +125,25 @@ pub struct ReplayedRecords {
     pub different: u64,
     /// Those that could not be scored.
     pub unknown: u64,
+}
+
+/// The numbers of entries for which it was asked again whether their senders were in force and allowed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct CheckedSenders {
+    /// Those whose sender was in force and allowed to send them.
+    pub allowed: u64,
+    /// Those of the server itself, which has no key.
+    pub of_server: u64,
+    /// Those that do not say who sent them: older logs cannot show it.
+    pub without_sender: u64,
+    /// Those whose moment lies less than a second before that of an earlier one: older logs have the order of threads.
+    pub out_of_order: u64,
+    /// Decisions that cannot be judged here.
+    pub undecided: u64,
+    /// Those that were not to be stored.
+    pub refused: u64,
 }
 
 answer!(LogVerification, LogVerificationSchema = "karat/log-verification/1", "a verification of a log");

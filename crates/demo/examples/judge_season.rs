@@ -43,7 +43,7 @@ fn run() -> Result<String, String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/season/judged.jsonl");
     let home = std::env::temp_dir().join(format!("karat-season-{}", std::process::id()));
     let address = "127.0.0.1:0".parse().map_err(|error| format!("{error}"))?;
-    let clock = Clock::fixed(karat_demo::NOW);
+    let clock = Clock::fixed(karat_demo::BEGINNING);
     let server = Server::bind_at(&home, None, address, Options::default(), clock, &mut |_, _| {});
     let server = server.map_err(|error| error.to_string())?;
     let judge = server.app.judging.judge();

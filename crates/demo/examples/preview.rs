@@ -14,7 +14,7 @@ const HOSTILE: &str = include_str!("../../server/tests/hostile.jsonl");
 fn main() -> Result<(), Failed> {
     let address = std::env::args().nth(1).unwrap_or_else(|| String::from("127.0.0.1:0"));
     let store = tempfile::TempDir::with_prefix("karat-preview-")?;
-    let clock = Clock::fixed(karat_demo::NOW);
+    let clock = Clock::fixed(karat_demo::BEGINNING);
     let server = Server::bind_at(
         store.path(),
         Some("preview"),

@@ -32,7 +32,7 @@ const DRAWN: u32 = 3;
 const NEEDED: u32 = 2;
 
 /// The time at which the task is posted: 2026-06-07T06:00:00Z.
-const POSTED: Timestamp = Timestamp { milliseconds: 1_780_812_000_000 };
+pub const POSTED: Timestamp = Timestamp { milliseconds: 1_780_812_000_000 };
 const MINUTE: i64 = 60_000;
 /// Plans are accepted for eight hours, and recordings for another twelve.
 const PLANS_UNTIL: Timestamp = after(POSTED, 8 * 60);

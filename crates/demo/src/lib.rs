@@ -22,7 +22,11 @@ use karat_store::Error;
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
+pub use evidence::BEGINNING;
 use judged::Judged;
+
+/// A moment after all others.
+const END: Timestamp = Timestamp { milliseconds: i64::MAX };
 
 /// The time at which the clock of the demo starts: 2026-06-08T12:00:00Z.
 pub const NOW: Timestamp = Timestamp { milliseconds: 1_780_920_000_000 };
@@ -56,17 +60,26 @@ pub fn fill_by(app: &Arc<App>, judge: Arc<dyn Judge>) -> Result<(), Error> {
 
 /// Adds evidence and matches, in the order of time.
 async fn play(app: &Arc<App>) -> Result<(), Problem> {
-    app.clock.put(evidence::BEGINNING);
+    app.clock.put(BEGINNING);
     evidence::publish(app).await?;
     season::begin(app).await?;
     let mut rounds = season::rounds().peekable();
     let mut events = events::events().peekable();
+    let mut has_crossed = false;
     for (moment, batches) in evidence::days(app).await? {
-        while let Some(round) = rounds.next_if(|round| round.moment <= moment) {
-            season::play(app, &round).await?;
+        // The time of a log does not fall, so what happened comes in its order.
+        loop {
+            let next_round = rounds.peek().map_or(END, |round| round.moment);
+            if let Some(happened) = events.next_if(|it| it.moment <= moment.min(next_round)) {
+                events::happen(app, happened).await?;
+            } else if let Some(round) = rounds.next_if(|round| round.moment <= moment) {
+                season::play(app, &round).await?;
+            } else {
+                break;
+            }
         }
-        while let Some(happened) = events.next_if(|happened| happened.moment <= moment) {
-            events::happen(app, happened).await?;
+        if moment > crossing::POSTED && !std::mem::replace(&mut has_crossed, true) {
+            crossing::play(app).await?;
         }
         app.clock.put(moment);
         for outcome in app.append(batches).await? {
@@ -76,6 +89,5 @@ async fn play(app: &Arc<App>) -> Result<(), Problem> {
     for round in rounds {
         season::play(app, &round).await?;
     }
-    crossing::play(app).await?;
     season::enter_last(app).await
 }

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 fn filled() -> (Server, TempDir) {
     let folder = TempDir::with_prefix("karat-").unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
-    let clock = Clock::fixed(karat_demo::NOW);
+    let clock = Clock::fixed(karat_demo::BEGINNING);
     let server =
         Server::bind_at(folder.path(), None, address, Options::default(), clock, &mut |_, _| {}).unwrap();
     karat_demo::fill(&server.app).unwrap();

@@ -107,7 +107,7 @@ impl Provenances {
         self.0 == 0
     }
 
-    fn all(self) -> impl Iterator<Item = Reporter> {
+    pub(crate) fn all(self) -> impl Iterator<Item = Reporter> {
         let all = Reporter::STATED.into_iter().chain([Reporter::Unstated]);
         all.filter(move |reporter| self.contains(*reporter))
     }

@@ -10,6 +10,8 @@ use crate::basics::*;
 #[derive(Debug, Clone)]
 pub struct Clock {
     started: Instant,
+    /// The moment of the newest entry of the log, in milliseconds: the time of a server is never before it.
+    newest: Arc<AtomicI64>,
     put: Option<Arc<Put>>,
 }
 
@@ -25,7 +27,7 @@ struct Put {
 
 impl Clock {
     pub fn system() -> Self {
-        Self { started: Instant::now(), put: None }
+        Self { started: Instant::now(), newest: Arc::new(AtomicI64::new(i64::MIN)), put: None }
     }
 
     /// Returns a stopped clock, for tests and examples; its clones share the time.
@@ -35,7 +37,7 @@ impl Clock {
             since: AtomicI64::new(i64::MAX),
             draws: AtomicU64::default(),
         };
-        Self { started: Instant::now(), put: Some(Arc::new(put)) }
+        Self { put: Some(Arc::new(put)), ..Self::system() }
     }
 
     /// Sets a stopped clock to another time. Does nothing to the clock of the machine.
@@ -52,8 +54,31 @@ impl Clock {
         }
     }
 
-    /// Returns the time to the millisecond. A clock before 1970 shows 1970.
+    /// Returns the time to the millisecond: that of the clock, or that of the newest entry of the log if the clock has gone
+    /// back. A clock before 1970 shows 1970.
     pub fn now(&self) -> Timestamp {
+        let newest = Timestamp { milliseconds: self.newest.load(Ordering::Acquire) };
+        self.shown().max(newest)
+    }
+
+    /// Returns the seconds by which the clock is behind the newest entry of the log; none if that is no more than a second, as
+    /// between two threads.
+    pub(crate) fn behind_seconds(&self) -> Option<u64> {
+        let behind = self.newest.load(Ordering::Acquire).saturating_sub(self.shown().milliseconds);
+        (behind > 1000).then_some(behind.unsigned_abs() / 1000)
+    }
+
+    /// Returns this clock for one log.
+    pub(crate) fn of_log(self) -> Self {
+        Self { newest: Self::system().newest, ..self }
+    }
+
+    /// Returns the moment of the newest entry of the log, for the memory that follows the log.
+    pub(crate) fn newest(&self) -> Arc<AtomicI64> {
+        Arc::clone(&self.newest)
+    }
+
+    fn shown(&self) -> Timestamp {
         if let Some(put) = &self.put {
             let passed = self.running_milliseconds().saturating_sub(put.since.load(Ordering::SeqCst));
             return Timestamp {

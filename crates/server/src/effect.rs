@@ -24,6 +24,8 @@ pub enum Effect {
     Backfilled(Backfill),
     /// A withdrawal of what a revoked key sent.
     Withdrawn(Withdrawal),
+    /// A decision or another event about a subject, which rests on that many entries of the log.
+    Review(u64),
     Card(Arc<ScorerPool>),
     Key(Key, bool),
     Weights(Box<WeightsItem>),

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::basics::*;
+use crate::guard::Caller;
 use crate::limits::{Place, Turn, Who};
 use crate::problem::{Code, Problem};
 use crate::select::{Filter, Selection};
@@ -24,6 +25,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 
 struct State {
     app: Arc<App>,
+    caller: Caller,
     selection: Selection,
     next: u64,
     found: VecDeque<(u64, String)>,
@@ -36,17 +38,27 @@ struct State {
 /// Streams the records from position `next` of the log, then new ones.
 pub(crate) fn stream(
     app: Arc<App>,
-    who: Who,
+    caller: Caller,
     selection: Selection,
     next: u64,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let busy = || Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10);
     let most = app.options.streams_max.div_ceil(STREAMS_SHARE);
+    let who = caller.who();
     let place = app.streams_of.take(who.clone(), most).ok_or_else(busy)?;
-    let turn = app.streams.take(who.clone()).ok_or_else(busy)?;
+    let turn = app.streams.take(who).ok_or_else(busy)?;
     let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
-    let state =
-        State { app, selection, next, found: VecDeque::new(), size, stopping, _turn: turn, _place: place };
+    let state = State {
+        app,
+        caller,
+        selection,
+        next,
+        found: VecDeque::new(),
+        size,
+        stopping,
+        _turn: turn,
+        _place: place,
+    };
     let events = unfold(state, |mut state| async move {
         let (position, record) = state.next().await?;
         let event = Event::default().id(position.to_string()).event("record").data(record);
@@ -56,10 +68,13 @@ pub(crate) fn stream(
 }
 
 impl State {
-    /// Returns the next record; `None` if the server stops or cannot read its store: then the client reconnects from
-    /// its last event.
+    /// Returns the next record; `None` if the server stops or cannot read its store, or if the key was revoked: then the client
+    /// reconnects from its last event.
     async fn next(&mut self) -> Option<(u64, String)> {
         loop {
+            if !self.caller.is_in_force(&self.app) {
+                return None;
+            }
             if let Some(found) = self.found.pop_front() {
                 return Some(found);
             }
@@ -77,7 +92,7 @@ impl State {
 
     async fn look(&mut self, size: u64) -> Result<(), Problem> {
         // Made again for each part of the log: a name has a number only after a record has it.
-        let (filter, _) = Filter::new(&self.app, &self.app.memory.index(), &self.selection)?;
+        let (filter, _) = Filter::new(&self.app.memory, &self.app.memory.index(), &self.selection)?;
         let next = self.next;
         let positions = self.app.indexed(move |_, index| {
             let rows = index.from(next, size).filter(|row| filter.admits(row));

@@ -86,6 +86,11 @@ impl Caller {
         count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
     }
 
+    /// Returns whether its key, if it has one, was not revoked since.
+    pub(crate) fn is_in_force(&self, app: &App) -> bool {
+        self.key.as_ref().is_none_or(|key| app.memory.keys().get(&key.id).is_some())
+    }
+
     pub fn name(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.name.as_str())
     }

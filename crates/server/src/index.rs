@@ -7,6 +7,7 @@ use std::ops::Range;
 use karat_core::facts::Outcome;
 use karat_core::number::Score;
 
+use crate::authority::Provenances;
 use crate::backfill::Backfill;
 use crate::basics::*;
 use crate::shared::{Grown, Segments};
@@ -14,6 +15,10 @@ use crate::stored::Trust;
 
 #[derive(Debug, Clone)]
 pub struct NewRow {
+    /// The id of the item.
+    pub id: String,
+    /// The provenances of the facts that its sender stated.
+    pub stated: Provenances,
     pub subject: String,
     /// The scorecard, `id@version`.
     pub card: String,
@@ -525,6 +530,8 @@ mod tests {
 
     fn row(subject: &str, evidence: &[u8]) -> NewRow {
         NewRow {
+            id: String::new(),
+            stated: Provenances::default(),
             subject: subject.to_owned(),
             card: "c@1.0.0".to_owned(),
             task: None,

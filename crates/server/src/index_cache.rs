@@ -112,6 +112,8 @@ mod tests {
 
     use std::path::PathBuf;
 
+    use crate::authority::Provenances;
+
     use karat_core::number::Score;
     use karat_core::timestamp::Timestamp;
     use karat_store::memory::Memory as MemoryBackend;
@@ -150,6 +152,8 @@ mod tests {
         let mut index = Index::default();
         for position in (1..ITEMS).step_by(2) {
             let row = NewRow {
+                id: String::new(),
+                stated: Provenances::default(),
                 subject: format!("agent-{}", position % 5),
                 card: String::from("c@1.0.0"),
                 task: (position % 3 == 0).then(|| format!("task {position}")),
@@ -228,6 +232,8 @@ mod tests {
         // Corrections are included.
         let hidden = |mut index: Index| {
             let row = NewRow {
+                id: String::new(),
+                stated: Provenances::default(),
                 subject: String::from("a"),
                 card: String::from("c"),
                 task: None,

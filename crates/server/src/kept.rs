@@ -51,6 +51,9 @@ pub(crate) struct Seen {
     pub withdrawals: usize,
 }
 
+/// The summary of shares of the whole, and the share of each subject by name.
+pub(crate) type Shares = (Shared, BTreeMap<String, ShareStanding>);
+
 /// All subjects of a scorecard at a moment.
 #[derive(Debug)]
 pub(crate) struct AllSubjects {
@@ -61,8 +64,8 @@ pub(crate) struct AllSubjects {
     pub officials: Option<Officials>,
     /// The subjects that have none because their rows over cases cannot be brought together, each with the reason.
     pub left_out: BTreeMap<String, String>,
-    /// The shares of the whole, for a scorecard with shares: the summary, and the share of each subject by name.
-    pub shares: Option<(Shared, BTreeMap<String, ShareStanding>)>,
+    /// The shares of the whole, for a scorecard with shares.
+    pub shares: Option<Shares>,
     /// The mean values by dimension; none for a family of scorecards.
     pub values: Option<MeanValues>,
 }

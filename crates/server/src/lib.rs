@@ -31,6 +31,7 @@ mod answers;
 pub mod api;
 pub mod arena;
 mod arrival;
+pub mod audit;
 pub mod authority;
 pub mod backfill;
 mod basics;
@@ -82,6 +83,7 @@ pub mod state;
 mod stored;
 mod subjects;
 pub mod traces;
+mod turn;
 mod web;
 mod weights;
 

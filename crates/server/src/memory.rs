@@ -20,6 +20,7 @@ use crate::authority;
 use crate::backfill::Backfill;
 use crate::basics::*;
 use crate::cards::{Cards, ScorerPool};
+use crate::clock::Clock;
 use crate::content::Stored as _;
 use crate::effect::{Effect, Waiting};
 use crate::flows::{self, Flows};
@@ -53,12 +54,17 @@ pub struct Memory {
     pub(crate) looks: Looks,
     size: watch::Sender<u64>,
     /// The time of the newest entry of the log, in milliseconds.
-    newest: AtomicI64,
+    newest: Arc<AtomicI64>,
 }
 
 impl Memory {
     /// Returns the memory of an empty log: the released scorecards.
     pub fn new() -> Result<Self, Problem> {
+        Self::with(Clock::system().newest())
+    }
+
+    /// Returns the same, which tells a clock of the newest entry.
+    pub(crate) fn with(newest: Arc<AtomicI64>) -> Result<Self, Problem> {
         Ok(Self {
             index: Shared::default(),
             cards: Shared::new(Cards::released()?),
@@ -69,7 +75,7 @@ impl Memory {
             spans: Spans::default(),
             looks: Looks::default(),
             size: watch::Sender::new(0),
-            newest: AtomicI64::new(i64::MIN),
+            newest,
         })
     }
 
@@ -225,7 +231,7 @@ impl Memory {
         }
     }
 
-    fn apply(&self, effects: impl IntoIterator<Item = (u64, Effect)>) {
+    pub(crate) fn apply(&self, effects: impl IntoIterator<Item = (u64, Effect)>) {
         self.index
             .change(|index| effects.into_iter().for_each(|(at, effect)| self.apply_one(index, at, effect)));
     }
@@ -254,13 +260,14 @@ impl Memory {
             Effect::Arena(content) => self.arena.apply(*content),
             Effect::Workflow(content) => self.flows.apply(*content),
             Effect::Spans(taken) => self.spans.apply(*taken),
+            Effect::Review(_) => {}
             Effect::Key(key, is_revoked) => self.keys.change(|keys| keys.set(key, is_revoked)),
         }
     }
 
     /// Returns the effect of `item` in a log of that `size`. An unreadable item is left out and reported; the log still
     /// has it.
-    fn effect(&self, item: &Item) -> Option<Effect> {
+    pub(crate) fn effect(&self, item: &Item) -> Option<Effect> {
         let damaged = |why: String| {
             tracing::warn!(
                 position = item.position,
@@ -338,6 +345,8 @@ impl Memory {
             stored::trust(record, &pool.card, ceiling)
         };
         Ok(NewRow {
+            id: record.evidence.id.clone(),
+            stated: stored::stated(record, &pool.card),
             subject: record.subject.clone(),
             card: pool.name(),
             task: stored::task(record, &pool.card),

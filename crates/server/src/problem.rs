@@ -27,6 +27,8 @@ macro_rules! codes {
         }
 
         impl Code {
+            const ALL: &[Self] = &[$(Self::$code),+];
+
             pub const fn status(self) -> StatusCode {
                 match self {
                     $(Self::$code => StatusCode::$status,)+
@@ -350,6 +352,10 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
         }
         Some(karat_store::Problem::NothingToReplace(_)) => {
             Problem::new(Code::NotFound, detail).at("replaces")
+        }
+        Some(karat_store::Problem::Denied { code, detail }) => {
+            let code = Code::ALL.iter().find(|known| known.name() == *code);
+            Problem::new(code.copied().unwrap_or(Code::Forbidden), detail.clone())
         }
         Some(karat_store::Problem::ReplacedBefore { .. }) => {
             Problem::new(Code::Conflict, detail).at("replaces")

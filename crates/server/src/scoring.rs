@@ -8,7 +8,7 @@ use karat_evidence::Note;
 use karat_store::{Error as StoreError, Outcome};
 
 use crate::arrival::{self, newest_moment};
-use crate::authority::{self, Act, Denied};
+use crate::authority::{self, Act, Denied, Provenances};
 use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::ids;
@@ -17,6 +17,7 @@ use crate::keys::Key;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::{self, Trust, is_measured_here};
+use crate::turn;
 
 /// The longest value of the header `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX_BYTES: usize = 128;
@@ -126,13 +127,15 @@ impl How<'_> {
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
         let evidence = Digest::of(id.as_bytes());
-        let stated = stated(card, item, is_embedded).map(|(fact, _)| fact.from);
+        let stated: Provenances = stated(card, item, is_embedded).map(|(fact, _)| fact.from).collect();
         let ceiling = self.holder.map_or(Trust::Measured, |holder| Trust::ceiling(&holder.key.reports));
         Ok(ScoredItem {
             id: item.id.to_owned(),
             record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),
             evidence: new(Kind::Evidence, id, Vec::new(), scored.evidence().to_vec()),
             row: NewRow {
+                id: item.id.to_owned(),
+                stated,
                 subject: item.subject.to_owned(),
                 card: name,
                 task: stored::task_of(item.context.task, item.context.cases, card).map(str::to_owned),
@@ -141,7 +144,7 @@ impl How<'_> {
                 score: scored.record.score,
                 evidence: item.digest,
                 item: evidence,
-                trust: Trust::of(stated).min(ceiling),
+                trust: Trust::of(stated.all()).min(ceiling),
                 is_backfilled: false,
                 is_over_cases: item.context.cases.is_some(),
                 sender: None,
@@ -158,18 +161,9 @@ impl How<'_> {
         is_embedded: bool,
     ) -> Result<(), Problem> {
         let given = stated(card, item, is_embedded);
-        let has_evaluator = self.pool.card.evaluator().is_some();
-        let asked = Act::Send(Some(authority::Item {
-            subject: item.subject,
-            stated: given.clone().map(|(fact, _)| fact.from).collect(),
-            is_of_arena: authority::is_match_id(item.subject, item.id)
-                || has_evaluator && memory.arena.state().has_card(&card.name()),
-            // Under the id of a recording stands the evidence of its run, and would no more if another item came first.
-            is_of_task: memory.flows.state().is_delivered(item.id)
-                || card.evidence == karat_reader::Kind::WorkflowRun.name()
-                    && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
-            keeper: authority::trace_keeper(item.id),
-        }));
+        let reporters = given.clone().map(|(fact, _)| fact.from).collect();
+        let asked =
+            Act::Send(Some(turn::item(memory, card, (item.subject, item.id), item.context.task, reporters)));
         let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };
         let Denied::Facts(provenances) = denied else { return Err(denied.into()) };
         let parts: Vec<ProblemPart> = given

@@ -55,11 +55,11 @@ pub struct Filter {
 impl Filter {
     /// Returns the filter of a selection, with the scorecards that it names.
     pub fn new(
-        app: &App,
+        memory: &Memory,
         index: &Index,
         selection: &Selection,
     ) -> Result<(Self, Vec<Arc<ScorerPool>>), Problem> {
-        let pools = selection.card.as_deref().map(|card| pools(app, card)).transpose()?;
+        let pools = selection.card.as_deref().map(|card| pools(memory, card)).transpose()?;
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();
         // An unknown name gets a number that none has.
@@ -122,7 +122,7 @@ pub(crate) fn marks(
     selection: &Selection,
     size: u64,
 ) -> Result<BTreeMap<String, Marks>, Problem> {
-    let (filter, _) = Filter::new(app, index, selection)?;
+    let (filter, _) = Filter::new(&app.memory, index, selection)?;
     let mut found: BTreeMap<u32, Marks> = BTreeMap::new();
     for (row, is_by_own_key) in index.corrected(size).filter(|(row, _)| filter.admits(row)) {
         let of_subject = found.entry(row.subject).or_default().corrected.get_or_insert_default();
@@ -137,8 +137,8 @@ pub(crate) fn marks(
 }
 
 /// Returns the scorecard with that name, or the challenges of the family with that name.
-fn pools(app: &App, card: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
-    let cards = app.memory.cards();
+fn pools(memory: &Memory, card: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
+    let cards = memory.cards();
     let pool = cards.find_used(card)?;
     if pool.card.family.is_none() {
         return Ok(vec![pool]);

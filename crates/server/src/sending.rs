@@ -157,7 +157,7 @@ pub(crate) fn correction(
 }
 
 /// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.
-fn corrected(
+pub(crate) fn corrected(
     memory: &Memory,
     reader: &mut Reader,
     subject: &str,

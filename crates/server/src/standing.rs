@@ -1,13 +1,18 @@
 //! Standings of subjects, from their records and the decisions in the log about them.
 
+use karat::answers::review::Review;
 use karat::answers::standing::Standing;
 use karat::ask::Confidence;
-use karat::rows::Unclear;
+use karat::look_alikes::LookAlikes;
+use karat::rows::{Rows, Unclear};
+use karat::standing::events::Events;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
 use karat_standing::stand::{SubjectStanding, stand};
 
+use crate::cost;
 use crate::decisions::Decisions;
+use crate::kept::Shares;
 use crate::prelude::*;
 use crate::rows::{self, ReadOptions, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks};
@@ -37,15 +42,12 @@ pub struct Standings {
     pub subjects: Vec<Standing>,
     /// The subjects without one because their rows over cases cannot be brought together, each with the reason.
     pub left_out: BTreeMap<String, String>,
-    /// The number of lines of events that count; the last is the proposed one.
-    pub events: usize,
 }
 
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
         left_out: answer.rows.left_out.clone(),
-        events: answer.events.lines.last().copied().unwrap_or_default(),
     };
     let (name, size) = (question.pool.name(), question.size);
     let mut found = answered(app, question, lines).await?;
@@ -73,56 +75,80 @@ pub async fn answered<T: Send + 'static>(
         }
         _ => None,
     };
-    let asked = question.clone();
-    let selected = app.indexed(move |app, index| select(app, index, &asked));
-    let (positions, pools) = selected.await?;
-    let read = {
-        let question = question.clone();
-        let shared = Arc::clone(app);
-        app.read(move |reader| {
-            let options = ReadOptions { unclear: Unclear::LeftOutOfStandings, ..ReadOptions::default() };
-            let rows = rows::read(&shared.memory, reader, &pools, &positions, &options)?;
-            // Of several subjects the others have their standings.
-            if question.subjects.len() == 1 || rows.rows.is_empty() {
-                rows::refuse_left_out(&rows)?;
-            }
-            let Question { pool, subjects, size, proposed, .. } = &question;
-            let only = match subjects.as_slice() {
-                [only] => Some(only.as_str()),
-                _ => None,
-            };
-            let decisions = Decisions::read(reader, &shared.memory, &pool.name(), only, *size)?;
-            let events = decisions.events(|name| rows.subject(name).is_some(), proposed.as_deref())?;
-            let names = rows.subjects.iter().map(String::as_str);
-            let look_alikes = shared.memory.looks.of(&shared.memory.index(), names, *size);
-            Ok((rows, events, look_alikes))
-        })
-    };
-    let (rows, events, look_alikes) = read.await?;
-    app.checked(move || {
-        let Question { pool, as_of, .. } = question;
-        let card = &pool.card;
-        let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
-        let mut standings = stand(card, &items, &events.events, as_of.seconds())
-            .map_err(|errors| unanswerable(&refused(&errors)))?;
-        if let Some((shared, each)) = &shares {
-            standings.shared = Some(*shared);
-            for standing in &mut standings.subjects {
-                standing.share = each.get(&standing.subject).copied();
-            }
+    let (asked, shared) = (question.clone(), Arc::clone(app));
+    let basis = app.read(move |reader| read(&shared.memory, reader, &asked)).await?;
+    app.checked(move || stood(&question, &basis, shares.as_ref(), tell)).await
+}
+
+/// Returns why the line of events that a question proposes would be refused, if it would; and the review that follows.
+pub(crate) fn refusal(
+    memory: &Memory,
+    reader: &mut Reader,
+    question: &Question,
+) -> Result<(Option<String>, Option<Review>), Problem> {
+    // A decision is on the score that was seen: of several on one, the first is the decision.
+    let seen = question.proposed.as_deref().and_then(|line| serde_json::from_str::<Value>(line).ok());
+    if let Some(seen) = seen.as_ref().and_then(|line| line.get("seen")?.as_str()) {
+        let (_, before) = refusal(memory, reader, &Question { proposed: None, ..question.clone() })?;
+        if before.and_then(|review| review.held).is_none_or(|held| held.digest != seen) {
+            let why =
+                "no score waits for a decision: it was decided on, superseded, or its deadline has passed";
+            return Ok((Some(why.to_owned()), None));
         }
-        let answer = Answer {
-            card,
-            rows: &rows,
-            standings: &standings,
-            as_of,
-            level: Confidence::default().level,
-            events: &events,
-            look_alikes: &look_alikes,
-        };
-        Ok(tell(&answer, &standings.subjects))
-    })
-    .await
+    }
+    let basis = read(memory, reader, question)?;
+    let found = stood(question, &basis, None, |answer: &Answer<'_>, shown: &[SubjectStanding]| {
+        let place = answer.events.lines.last().map(|place| *place as u64);
+        let review = shown.first().and_then(|it| Standing::new(answer, it).review);
+        let refusals = review.iter().flat_map(|review| &review.refusals);
+        let refusal = refusals.into_iter().find(|it| it.line == place).map(|it| it.reason.clone());
+        (refusal, review)
+    });
+    found
+}
+
+/// The rows, events and names that standings rest on.
+type Basis = (Rows, Events, LookAlikes);
+
+fn read(memory: &Memory, reader: &mut Reader, question: &Question) -> Result<Basis, Problem> {
+    let Question { pool, subjects, size, proposed, .. } = question;
+    let (positions, pools) = select(memory, question)?;
+    let options = ReadOptions { unclear: Unclear::LeftOutOfStandings, ..ReadOptions::default() };
+    let rows = rows::read(memory, reader, &pools, &positions, &options)?;
+    // Of several subjects the others have their standings.
+    if subjects.len() == 1 || rows.rows.is_empty() {
+        rows::refuse_left_out(&rows)?;
+    }
+    let only = match subjects.as_slice() {
+        [only] => Some(only.as_str()),
+        _ => None,
+    };
+    let decisions = Decisions::read(reader, memory, &pool.name(), only, *size)?;
+    let events = decisions.events(|name| rows.subject(name).is_some(), proposed.as_deref())?;
+    let names = rows.subjects.iter().map(String::as_str);
+    let look_alikes = memory.looks.of(&memory.index(), names, *size);
+    Ok((rows, events, look_alikes))
+}
+
+fn stood<T>(
+    question: &Question,
+    (rows, events, look_alikes): &Basis,
+    shares: Option<&Shares>,
+    tell: impl FnOnce(&Answer<'_>, &[SubjectStanding]) -> T,
+) -> Result<T, Problem> {
+    let (card, as_of) = (&question.pool.card, question.as_of);
+    let items = items::items(rows, card, events).map_err(|failure| unanswerable(&failure))?;
+    let mut standings = stand(card, &items, &events.events, as_of.seconds())
+        .map_err(|errors| unanswerable(&refused(&errors)))?;
+    if let Some((shared, each)) = shares {
+        standings.shared = Some(*shared);
+        for standing in &mut standings.subjects {
+            standing.share = each.get(&standing.subject).copied();
+        }
+    }
+    let level = Confidence::default().level;
+    let answer = Answer { card, rows, standings: &standings, as_of, level, events, look_alikes };
+    Ok(tell(&answer, &standings.subjects))
 }
 
 /// Returns the rules for standings of a scorecard.
@@ -134,13 +160,10 @@ pub fn rules(pool: &ScorerPool) -> Result<&scorecard::Standing, Problem> {
     })
 }
 
-fn select(
-    app: &App,
-    index: &Index,
-    question: &Question,
-) -> Result<(Vec<u64>, Vec<Arc<ScorerPool>>), Problem> {
-    let name = question.pool.name();
-    let (filter, pools) = Filter::new(app, index, &Selection::of_card(&name))?;
+fn select(memory: &Memory, question: &Question) -> Result<(Vec<u64>, Vec<Arc<ScorerPool>>), Problem> {
+    let (name, index) = (question.pool.name(), memory.index());
+    cost::rows(index.len());
+    let (filter, pools) = Filter::new(memory, &index, &Selection::of_card(&name))?;
     let subjects: BTreeSet<u32> = question.subjects.iter().filter_map(|name| index.number(name)).collect();
     let rows = index.rows(question.size).filter(|row| subjects.contains(&row.subject) && filter.admits(row));
     let positions: Vec<u64> = rows.map(|row| row.position).collect();

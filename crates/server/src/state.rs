@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
 use crate::traces::Traces;
+use crate::turn::Gate;
 
 /// The state of a server.
 pub struct App {
@@ -143,13 +144,13 @@ impl App {
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<(Arc<Self>, Option<String>), Error> {
         let failed = |problem: Problem| Error::Failed(problem.detail);
-        let memory = Arc::new(Memory::new().map_err(failed)?);
-        let follower = Arc::clone(&memory);
-        let take_in = move |committed| follower.take_in(committed);
+        let clock = clock.of_log();
+        let memory = Arc::new(Memory::with(clock.newest()).map_err(failed)?);
+        let gate = Gate { memory: Arc::clone(&memory), backend: Arc::clone(&backend) };
         let traces = Traces::open(&options.traces, folder, signer.clone())?;
         let index = folder.map(|folder| folder.join(folder::INDEX));
         let cache = index.as_deref().map(|path| (path, signer.clone()));
-        let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
+        let store = Arc::new(Store::open_with(backend, signer, options.store, gate)?);
         let cache = memory.load(&store, cache, watch).map_err(failed)?;
         let mut reader = store.reader()?;
         let file = folder.map(|folder| folder.join(folder::COSIGNED));
@@ -190,6 +191,11 @@ impl App {
     /// Returns the key that verifies the signatures of the log, `NAME+ID+KEY`.
     pub fn log_key(&self) -> String {
         self.store.verifying_key().to_string()
+    }
+
+    /// Returns whether entries can still be written.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.store.is_writing()
     }
 
     /// Takes a head that witnesses cosigned.

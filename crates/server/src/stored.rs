@@ -7,6 +7,7 @@ use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::Error;
 use serde_json::value::RawValue;
 
+use crate::authority::Provenances;
 use crate::basics::*;
 use crate::problem::Problem;
 
@@ -30,12 +31,16 @@ pub(crate) fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) 
     is_embedded && fact == NOVELTY && card.evidence == karat_reader::Kind::ReasoningTrace.name()
 }
 
-/// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.
-pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust {
+/// Returns the provenances of the facts of a record that its sender stated.
+pub(crate) fn stated(record: &RecordDocument, card: &Scorecard) -> Provenances {
     let is_embedded = record.is_embedded();
     let stated = |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
-    let given = card.facts.iter().filter(|fact| stated(&fact.name));
-    Trust::of(given.map(|fact| fact.from)).min(ceiling)
+    card.facts.iter().filter(|fact| stated(&fact.name)).map(|fact| fact.from).collect()
+}
+
+/// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.
+pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust {
+    Trust::of(stated(record, card).all()).min(ceiling)
 }
 
 /// Returns stored JSON unchanged.

@@ -155,7 +155,7 @@ fn summary(card: &Scorecard, standing: &SubjectStanding) -> Stood {
 /// Returns what there is about each subject of a scorecard.
 fn seen(app: &App, card: &str, size: u64, decisions: &Decisions) -> Result<BTreeMap<u32, Seen>, Problem> {
     let index = app.memory.index();
-    let (filter, _) = Filter::new(app, &index, &Selection::of_card(card))?;
+    let (filter, _) = Filter::new(&app.memory, &index, &Selection::of_card(card))?;
     let mut by_number = vec![Seen::default(); index.names()];
     for row in index.rows(size).filter(|row| filter.admits(row)) {
         let place = usize::try_from(row.subject).ok().and_then(|at| by_number.get_mut(at));
@@ -175,7 +175,7 @@ fn seen(app: &App, card: &str, size: u64, decisions: &Decisions) -> Result<BTree
 /// Returns the positions of the records of these subjects, whole subjects together.
 fn plan(app: &App, card: &str, size: u64, subjects: &[u32]) -> Result<Plan, Problem> {
     let index = app.memory.index();
-    let (filter, pools) = Filter::new(app, &index, &Selection::of_card(card))?;
+    let (filter, pools) = Filter::new(&app.memory, &index, &Selection::of_card(card))?;
     let mut of_subject: BTreeMap<u32, Vec<u64>> = subjects.iter().map(|it| (*it, Vec::new())).collect();
     if !subjects.is_empty() {
         for row in index.rows(size).filter(|row| filter.admits(row)) {

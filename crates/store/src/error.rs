@@ -130,6 +130,14 @@ pub enum Problem {
         /// The digest of the content that was given.
         given: Digest,
     },
+    /// The follower of the store did not admit it, when its turn came.
+    #[error("{detail}")]
+    Denied {
+        /// The name of the reason, for programs.
+        code: &'static str,
+        /// The reason.
+        detail: String,
+    },
     /// The item that it should replace is not there.
     #[error("it replaces `{}`, which is not there", .0.escape_debug())]
     NothingToReplace(String),

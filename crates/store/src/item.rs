@@ -286,6 +286,16 @@ impl Prepared {
         let (bytes, id) = (entry.to_json(), Term::id(entry.kind, &entry.id));
         Self { leaf: Hash::of_leaf(&bytes), id, terms: entry.terms_with(id), bytes, entry, content }
     }
+
+    /// Changes its moment.
+    pub fn at(mut self, moment: Timestamp) -> Self {
+        if self.entry.moment != moment {
+            self.entry.moment = moment;
+            self.bytes = self.entry.to_json();
+            self.leaf = Hash::of_leaf(&self.bytes);
+        }
+        self
+    }
 }
 
 /// Returns the limit that `item` breaks first, if any.

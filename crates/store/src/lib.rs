@@ -68,4 +68,4 @@ pub use kind::{ItemKind, Kind};
 pub use reader::{Item, Reader};
 pub use receipt::{Receipt, Verification};
 pub use store::{Store, rotate};
-pub use writer::{Accepted, Limits, Outcome};
+pub use writer::{Accepted, Follow, Limits, Outcome};

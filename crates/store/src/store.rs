@@ -12,7 +12,7 @@ use crate::item::NewItem;
 use crate::log::{Signer, VerifyingKey};
 use crate::port::Backend;
 use crate::reader::Reader;
-use crate::writer::{Accepted, Answer, Job, Limits, Outcome, Writer};
+use crate::writer::{Accepted, Answer, Follow, Job, Limits, Outcome, Writer};
 
 /// A store that is open for writing. Many threads may hand in items at once; one thread writes, and commits together what
 /// arrived while it was writing.
@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// If the backend cannot be written, if its log is signed with another key, or if it is damaged.
     pub fn open(backend: Arc<dyn Backend>, signer: Signer, limits: Limits) -> Result<Self, Error> {
-        Self::open_with(backend, signer, limits, drop)
+        Self::open_with(backend, signer, limits, |_: Vec<((), Vec<Outcome>)>| {})
     }
 }
 
@@ -117,6 +117,11 @@ impl<T> Store<T> {
         &self.key
     }
 
+    /// Returns whether the thread that writes is at work.
+    pub fn is_writing(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     /// Takes no more, answers everything that waits, and gives up the right to write. Dropping a store does the same.
     ///
     /// # Errors
@@ -138,8 +143,7 @@ impl<T> Store<T> {
 }
 
 impl<T: Send + 'static> Store<T> {
-    /// Opens a store as [`Store::open`] does. The writing thread calls `follow` after each commit, with the tickets and
-    /// outcomes of everything that was committed together or refused. The next commit waits for it.
+    /// Opens a store as [`Store::open`] does. The writing thread asks `follower` what it may store, and tells it what it did.
     ///
     /// # Errors
     /// If [`Store::open`] fails.
@@ -147,14 +151,14 @@ impl<T: Send + 'static> Store<T> {
         backend: Arc<dyn Backend>,
         signer: Signer,
         limits: Limits,
-        follow: impl FnMut(Vec<(T, Vec<Outcome>)>) + Send + 'static,
+        follower: impl Follow<T> + 'static,
     ) -> Result<Self, Error> {
         let key = signer.verifying_key().clone();
         let writer = Writer::open(backend.writer()?, signer)?;
         let (queue, jobs) = mpsc::sync_channel(limits.queue_jobs);
         let thread = thread::Builder::new()
             .name(String::from("karat-store"))
-            .spawn(move || writer.run(&jobs, limits, follow))
+            .spawn(move || writer.run(&jobs, limits, follower))
             .map_err(|error| Error::Failed(format!("cannot start the thread that writes: {error}")))?;
         Ok(Self { backend, key, queue: Some(queue), thread: Some(thread) })
     }

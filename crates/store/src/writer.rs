@@ -45,11 +45,40 @@ pub struct Accepted {
 /// The outcome of one batch.
 pub type Outcome = Result<Vec<Accepted>, Error>;
 
+/// The one who takes part in the turn of the writer: says what may be stored, and hears of what was.
+pub trait Follow<T>: Send {
+    /// Returns true if what comes with `ticket` may change what others may store, or depends on what others stored just before.
+    /// It is committed by itself, so that the follower has heard of everything before it.
+    fn is_alone(&self, ticket: &T) -> bool {
+        let _ = ticket;
+        false
+    }
+
+    /// Decides on the batch at that place of a job, with these entries.
+    ///
+    /// # Errors
+    /// If it may not be stored, with the reasons.
+    fn admit(&mut self, ticket: &T, batch: usize, entries: &[&Entry]) -> Result<(), Vec<Refusal>> {
+        let _ = (ticket, batch, entries);
+        Ok(())
+    }
+
+    /// Takes the outcomes of everything that was committed together or refused. The next commit waits for it.
+    fn follow(&mut self, answered: Vec<(T, Vec<Outcome>)>);
+}
+
+impl<T, F: FnMut(Vec<(T, Vec<Outcome>)>) + Send> Follow<T> for F {
+    fn follow(&mut self, answered: Vec<(T, Vec<Outcome>)>) {
+        self(answered);
+    }
+}
+
 /// Batches that are answered together; each is accepted whole or not at all.
 pub(crate) struct Job<T> {
-    batches: Vec<Vec<Prepared>>,
-    /// Batches that break a limit, each with its place among all, in ascending order.
-    refused: Vec<(usize, Error)>,
+    /// Each with its place among all.
+    batches: Vec<(usize, Vec<Prepared>)>,
+    /// Batches that break a limit, likewise.
+    refused: Vec<(usize, Outcome)>,
     answer: Answer<T>,
 }
 
@@ -76,20 +105,37 @@ impl<T> Job<T> {
                 })
                 .collect();
             if refusals.is_empty() {
-                batches.push(batch.into_iter().map(|item| Prepared::new(item, moment)).collect());
+                batches.push((place, batch.into_iter().map(|item| Prepared::new(item, moment)).collect()));
             } else {
-                refused.push((place, Error::Refused(refusals)));
+                refused.push((place, Err(Error::Refused(refusals))));
             }
         }
         Self { batches, refused, answer }
     }
 
     fn items(&self) -> usize {
-        self.batches.iter().map(Vec::len).sum()
+        self.batches.iter().map(|(_, batch)| batch.len()).sum()
     }
 
     fn bytes(&self) -> usize {
-        self.batches.iter().flatten().map(|item| item.bytes.len() + item.content.len()).sum()
+        let items = self.batches.iter().flat_map(|(_, batch)| batch);
+        items.map(|item| item.bytes.len() + item.content.len()).sum()
+    }
+
+    fn is_alone(&self, follower: &impl Follow<T>) -> bool {
+        matches!(&self.answer, Answer::Follower(ticket) if follower.is_alone(ticket))
+    }
+
+    /// Refuses what the follower does not admit.
+    fn admit(&mut self, follower: &mut impl Follow<T>) {
+        let Answer::Follower(ticket) = &self.answer else { return };
+        for (place, batch) in std::mem::take(&mut self.batches) {
+            let entries: Vec<&Entry> = batch.iter().map(|item| &item.entry).collect();
+            match follower.admit(ticket, place, &entries) {
+                Ok(()) => self.batches.push((place, batch)),
+                Err(refusals) => self.refused.push((place, Err(Error::Refused(refusals)))),
+            }
+        }
     }
 }
 
@@ -160,27 +206,30 @@ impl Writer {
         accepted.map(|accepted| accepted.position).ok_or(Error::Stopped)
     }
 
-    /// Answers jobs until no more can be handed in and all are answered. After each commit it calls `follow`.
-    pub fn run<T>(
-        mut self,
-        jobs: &Receiver<Job<T>>,
-        limits: Limits,
-        mut follow: impl FnMut(Vec<(T, Vec<Outcome>)>),
-    ) {
-        while let Ok(first) = jobs.recv() {
+    /// Answers jobs until no more can be handed in and all are answered. After each commit it calls `follower`.
+    pub fn run<T>(mut self, jobs: &Receiver<Job<T>>, limits: Limits, mut follower: impl Follow<T>) {
+        let mut next = None;
+        while let Some(first) = next.take().or_else(|| jobs.recv().ok()) {
             let (mut items, mut bytes) = (first.items(), first.bytes());
+            let is_alone = first.is_alone(&follower);
             let mut group = vec![first];
             // It takes the jobs that wait, and does not wait for more: giving way or sleeping here makes groups larger and,
             // where others use the processors too, costs a turn of the scheduler each time.
-            while items < limits.commit_items
+            while !is_alone
+                && items < limits.commit_items
                 && bytes < limits.commit_bytes
                 && let Ok(job) = jobs.try_recv()
             {
+                if job.is_alone(&follower) {
+                    next = Some(job);
+                    break;
+                }
                 items += job.items();
                 bytes += job.bytes();
                 group.push(job);
             }
-            follow(self.commit(group));
+            group.iter_mut().for_each(|job| job.admit(&mut follower));
+            follower.follow(self.commit(group));
         }
     }
 
@@ -188,16 +237,19 @@ impl Writer {
     fn commit<T>(&mut self, group: Vec<Job<T>>) -> Vec<(T, Vec<Outcome>)> {
         let (mut answers, mut jobs) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
         for Job { batches, refused, answer } in group {
-            answers.push((batches.len(), refused, answer));
+            let (places, batches): (Vec<usize>, Vec<_>) = batches.into_iter().unzip();
+            answers.push((places, refused, answer));
             jobs.push(batches);
         }
         let mut outcomes = self.commit_batches(jobs).into_iter();
         let mut followed = Vec::new();
-        for (batches, refused, answer) in answers {
-            let mut mine: Vec<Outcome> = outcomes.by_ref().take(batches).collect();
-            for (place, error) in refused {
-                mine.insert(place, Err(error));
+        for (places, refused, answer) in answers {
+            let mut all: Vec<(usize, Outcome)> = places.into_iter().zip(outcomes.by_ref()).collect();
+            if !refused.is_empty() {
+                all.extend(refused);
+                all.sort_by_key(|(place, _)| *place);
             }
+            let mine = all.into_iter().map(|(_, outcome)| outcome).collect();
             match answer {
                 // A caller that is gone needs no answer.
                 Answer::Caller(sender) => drop(sender.send(mine)),
@@ -299,8 +351,8 @@ impl<'a> Stage<'a> {
             let content = item.entry.content;
             match self.decide(item.id, &item.entry)? {
                 Decision::New => {
-                    let moment = item.entry.moment;
-                    accepted.push(Accepted { position: self.take(item), content, moment, repeated: false });
+                    let (position, moment) = self.take(item);
+                    accepted.push(Accepted { position, content, moment, repeated: false });
                 }
                 Decision::Repeated { position, moment } => {
                     accepted.push(Accepted { position, content, moment, repeated: true });
@@ -355,10 +407,12 @@ impl<'a> Stage<'a> {
         Ok(Some((position, entry)))
     }
 
-    fn take(&mut self, item: Prepared) -> u64 {
-        let Prepared { entry, bytes, leaf, id, terms, content } = item;
+    /// Adds an item; returns its position and its moment, which is never before that of the entry before it: the clock may have
+    /// gone back since, or another thread was quicker.
+    fn take(&mut self, item: Prepared) -> (u64, Timestamp) {
+        let known = self.known.map_or(item.entry.moment, |known| known.max(item.entry.moment));
+        let Prepared { entry, bytes, leaf, id, terms, content } = item.at(known);
         let position = self.size + self.rows.len() as u64;
-        let known = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(known);
         self.postings.extend(terms.into_iter().map(|term| (term, position)));
         self.pending.insert(id, position);
@@ -367,6 +421,6 @@ impl<'a> Stage<'a> {
         }
         self.rows.push(Row { position, known, entry: bytes, content });
         self.leaves.push(leaf);
-        position
+        (position, known)
     }
 }

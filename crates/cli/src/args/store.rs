@@ -90,6 +90,9 @@ pub struct LogShowArgs {
     /// List what the key with this id sent, one entry per line
     #[arg(long, value_name = "KEY")]
     pub sender: Option<String>,
+    /// Write all entries with their contents as JSON lines, for `reference/verify.py --log`
+    #[arg(long, conflicts_with = "sender")]
+    pub entries: bool,
     #[command(flatten)]
     pub format: FormatArgs,
     /// No progress bar
@@ -118,6 +121,9 @@ pub struct LogVerifyArgs {
     /// Score all evidence again: every record must come out
     #[arg(long)]
     pub replay: bool,
+    /// Ask of every entry again whether its sender was allowed
+    #[arg(long)]
+    pub authority: bool,
     /// The folder of the model that embedded traces
     #[arg(long, value_name = "DIR", requires = "replay")]
     pub embedder: Option<String>,

@@ -5,19 +5,22 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use karat::answers::CheckOutcome;
-use karat::answers::verification::{LogVerification, LogVerificationSchema, ReplayedRecords};
+use karat::answers::verification::{CheckedSenders, LogVerification, LogVerificationSchema, ReplayedRecords};
 use karat::document::{self, Cell, Column, Document, Kind, Part, Table, Verified};
 use karat::text::{Tone, clean, count, short};
 use karat::verification::{self, Check};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_server::audit::{Authority, audit};
 use karat_server::backfill::Backfill;
 use karat_server::cards::Cards;
 use karat_server::cosigned::Heads;
 use karat_server::folder;
+use karat_server::problem::Problem;
 use karat_server::replay::{Replay, Replayed};
 use karat_store::log::{Checkpoint, VerifyingKey};
-use karat_store::port::Head;
+use karat_store::port::{Backend as _, Head};
+use karat_store::sqlite::Sqlite;
 use karat_store::{Audit, Entry, Error, Item, Kind as StoreKind, Reader, sqlite};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
@@ -81,6 +84,12 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         checks.push(check);
         records = Some(replayed);
     }
+    let mut senders = None;
+    if args.authority && found.is_empty() {
+        let (check, counts) = authority(args)?;
+        checks.push(check);
+        senders = Some(counts);
+    }
     // If a problem was found, only the list of problems is shown; the other checks would claim too much.
     let checks = if found.is_empty() { checks } else { checks.into_iter().skip(1).take(1).collect() };
     let checks = checks.as_slice();
@@ -96,6 +105,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         key: key.map(|key| key.to_string()),
         new_key: audit.as_ref().and_then(newest_key),
         records,
+        senders,
         problems: found,
     };
     let words = Verified { file: &args.database, about: None, verified: "the whole store is unchanged" };
@@ -109,7 +119,7 @@ fn replay(args: &LogVerifyArgs) -> Result<(Check, ReplayedRecords), Failure> {
     let embedder = args.embedder.as_deref().map(embedder).transpose()?;
     let mut reader = store::reader(&args.database)?;
     let size = reader.head().map_err(|error| store::refused(&error))?.size;
-    let failed = |problem: karat_server::problem::Problem| Failure::new(problem.detail);
+    let failed = |problem: Problem| Failure::new(problem.detail);
     let cards = Cards::of_store(&mut reader).map_err(failed)?.compiled();
     let mut replay = Replay::new(cards, embedder.map(Arc::new));
     let progress = Progress::of_items(args.no_progress);
@@ -148,6 +158,44 @@ fn replay(args: &LogVerifyArgs) -> Result<(Check, ReplayedRecords), Failure> {
         Check::new("records", CheckOutcome::Verified, format!("{sound} follow from their evidence, {how}"))
     };
     Ok((check.details(details), counts))
+}
+
+/// Asks of every entry again whether its sender was in force and allowed.
+fn authority(args: &LogVerifyArgs) -> Result<(Check, CheckedSenders), Failure> {
+    let failed = |problem: Problem| Failure::new(problem.detail);
+    let database = store::database(&args.database)?;
+    let mut open = || -> Result<Reader, Problem> { Ok(Reader::new(Sqlite::open(&database)?.reader()?)) };
+    let progress = Progress::of_items(args.no_progress);
+    let watch = &mut |done, all| progress.reached(done, all);
+    let found = audit(&mut store::reader(&args.database)?, &mut open, watch).map_err(failed)?;
+    drop(progress);
+    let Authority { counts, undecided, problems } = found;
+    let shown = |lines: &[String]| -> Vec<String> {
+        let more = lines.len().saturating_sub(LISTED);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        lines.iter().take(LISTED).map(|line| clean(line).into_owned()).chain(more).collect()
+    };
+    if !problems.is_empty() {
+        let says = format!("{} not to be stored", entries_of(counts.refused));
+        return Ok((Check::new("senders", CheckOutcome::Failed, says).details(shown(&problems)), counts));
+    }
+    let says = format!("{} by senders in force and allowed", entries_of(counts.allowed));
+    let mut details = Vec::new();
+    for (number, what) in [
+        (counts.of_server, "by the server itself, which has no key"),
+        (counts.without_sender, "without a sender: this log cannot show who it was"),
+        (counts.out_of_order, "less than a second out of order: this log cannot show which came first"),
+    ] {
+        details.extend((number > 0).then(|| format!("{} {what}", entries_of(number))));
+    }
+    details.extend(shown(&undecided));
+    let is_whole = counts.without_sender + counts.out_of_order + counts.undecided == 0;
+    let outcome = if is_whole { CheckOutcome::Verified } else { CheckOutcome::Inconclusive };
+    Ok((Check::new("senders", outcome, says).details(details), counts))
+}
+
+fn entries_of(number: u64) -> String {
+    if number == 1 { String::from("1 entry") } else { format!("{number} entries") }
 }
 
 /// Returns the newest key of a log that has changed its key.
@@ -251,6 +299,23 @@ fn sent(args: &LogShowArgs, cli: &Cli, sender: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Writes the head of a store, then every entry as it is hashed, with its content.
+fn entries(reader: &mut Reader, head: &Head) -> Result<Exit, Failure> {
+    let mut out = lines();
+    writeln!(
+        out,
+        "{}",
+        canonical_json(&json!({"checkpoint": head.checkpoint, "schema": "karat/log-entries/1"}))
+    )?;
+    store::each(reader, head.size, &mut |item| {
+        let entry = String::from_utf8_lossy(&item.entry.to_json()).into_owned();
+        let content = String::from_utf8_lossy(&item.content).into_owned();
+        Ok(writeln!(out, "{}", canonical_json(&json!({"content": content, "entry": entry})))?)
+    })?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
 /// Shows the contents of a store.
 fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(sender) = &args.sender {
@@ -258,6 +323,9 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let mut reader = store::reader(&args.database)?;
     let head = reader.head().map_err(|error| store::refused(&error))?;
+    if args.entries {
+        return entries(&mut reader, &head);
+    }
     let claimed = Checkpoint::claimed(&head.checkpoint);
     let (name, root) = claimed
         .map(|(name, head)| (name, head.root))

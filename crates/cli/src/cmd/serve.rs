@@ -62,6 +62,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         Log::Text => logging::start(Format::Text, false),
         Log::Json => logging::start(Format::Json, false),
     }
+    logging::survive_panics();
     let traces = TraceOptions { embedder: args.embedder.clone(), cache: args.cache.settings() };
     if let Some(program) = &args.judge {
         // A path that leads nowhere is an error now; without a path, a missing program is one where something has to run.
@@ -80,7 +81,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         judge,
         ..Options::default()
     };
-    let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
+    let clock = if args.demo { Clock::fixed(karat_demo::BEGINNING) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);
     let mut watch = |done, all| progress.reached(done, all);
@@ -112,6 +113,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         let _: Result<(), _> = asked.await;
     };
     server.run(stop).map_err(failed)?;
+    logging::finish();
     let (requests, log_size) = (app.metrics.answered_total(), *app.memory.size().borrow());
     let stopped = match is_screen {
         true => format!(

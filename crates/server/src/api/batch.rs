@@ -144,8 +144,10 @@ pub(crate) async fn send(
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
         let part = part(app, &key, &how, name.as_deref(), lines, first).await?;
         // The writer works on one part while the next one is read and scored.
-        if let Some(before) = waiting.replace(part) {
-            settle(app, before, &mut answer).await?;
+        if let Some(before) = waiting.replace(part)
+            && let Some(revoked) = settle(app, before, &mut answer).await?
+        {
+            break Err(revoked);
         }
         if next > options.batch_lines_max + 1 {
             let most = options.batch_lines_max;
@@ -155,9 +157,10 @@ pub(crate) async fn send(
             ));
         }
     };
-    if let Some(last) = waiting {
-        settle(app, last, &mut answer).await?;
-    }
+    let ended = match waiting {
+        Some(last) => settle(app, last, &mut answer).await?.map_or(ended, Err),
+        None => ended,
+    };
     app.metrics.received(body.received() as u64);
     app.metrics.items(answer.accepted, answer.repeated, answer.refused);
     match ended {
@@ -239,8 +242,9 @@ pub(crate) fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &
     all.filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
 }
 
-/// Waits for the writer and adds the result of each line.
-async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
+/// Waits for the writer and adds the result of each line; returns the problem if the key is no longer in force.
+async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<Option<Problem>, Problem> {
+    let mut revoked = None;
     for (line, result) in part.results().await? {
         let stored = match result {
             Ok(mut sent) => sent.stored(app).await.map(|stored| (sent.record, stored)),
@@ -250,8 +254,13 @@ async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<
             Ok((id, (evidence, record))) => {
                 answer.kept(line, id, record.position, evidence.repeated && record.repeated);
             }
-            Err(problem) => answer.refused(line, problem),
+            Err(problem) => {
+                if problem.code == Code::Unauthenticated {
+                    revoked = Some(problem.clone());
+                }
+                answer.refused(line, problem);
+            }
         }
     }
-    Ok(())
+    Ok(revoked)
 }

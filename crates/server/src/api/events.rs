@@ -33,7 +33,7 @@ pub(crate) async fn stream(
             return Err(Problem::parameter(name, "a stream has no such parameter"));
         }
     }
-    Filter::new(&app, &app.memory.index(), &params)?;
+    Filter::new(&app.memory, &app.memory.index(), &params)?;
     let next = match headers.get("last-event-id") {
         None => size_at(&app, None).await?,
         Some(last) => {
@@ -45,5 +45,5 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    Ok(events::stream(app, caller.who(), params, next)?.into_response())
+    Ok(events::stream(app, caller, params, next)?.into_response())
 }

@@ -3,6 +3,7 @@
 use karat_core::record::ENGINE_VERSION;
 
 use super::{bytes, json};
+use crate::logging;
 use crate::prelude::*;
 
 /// A sign that the server answers and can read its store.
@@ -14,6 +15,9 @@ pub(crate) struct ServerHealth {
     engine: &'static str,
     /// The number of entries in the log.
     log_size: u64,
+    /// The seconds by which the clock of the server is behind the newest entry: the time of the log stands still until it is past
+    /// it. Null if it is not.
+    clock_behind_seconds: Option<u64>,
     /// The judge of submitted code; null before one was started.
     judge: Option<JudgeHealth>,
 }
@@ -58,7 +62,12 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Answer {
             broken: activity.broken,
         }
     });
-    json(StatusCode::OK, &ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size, judge })
+    if !app.is_writing() {
+        return Err(Problem::internal(&"the thread that writes has ended: restart the server"));
+    }
+    let clock_behind_seconds = app.clock.behind_seconds();
+    let health = ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size, clock_behind_seconds, judge };
+    json(StatusCode::OK, &health)
 }
 
 /// Returns the metrics in the text format of Prometheus.
@@ -69,11 +78,19 @@ pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
         let index = app.memory.index();
         (index.len(), index.names())
     };
+    let behind = app.clock.behind_seconds().unwrap_or_default();
     let gauges = [
         ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
         ("karat_index_records", "Records in the index.", records as f64),
         ("karat_index_names", "Names in the index.", names as f64),
         ("karat_uptime_seconds", "Time since the server started.", app.clock.running_seconds()),
+        ("karat_clock_behind_seconds", "Time by which the clock is behind the log.", behind as f64),
+        ("karat_panics_total", "Tasks that ended because of a bug.", logging::panics() as f64),
+        (
+            "karat_log_lines_dropped_total",
+            "Lines of this log that could not be written.",
+            logging::dropped() as f64,
+        ),
     ];
     Ok(bytes(
         StatusCode::OK,

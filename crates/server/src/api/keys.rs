@@ -10,6 +10,7 @@ use crate::authority::Revoked;
 use crate::clock::random;
 use crate::keys::{KeyRequest, Scope, Withdrawal};
 use crate::prelude::*;
+use crate::turn::new_key;
 
 /// A key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,13 +75,9 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Answer 
 pub(crate) async fn make(Post { app, caller, body }: Post) -> Answer {
     let maker = Arc::clone(caller.key(&Act::MakeKey)?);
     let request: KeyRequest = body.json(&app).await?;
-    if app.memory.keys().iter().any(|key| key.name == request.name) {
-        let name = request.name.escape_debug();
-        refuse!(Conflict at "$.name",
-            "there is already a key named `{name}`; choose another name, or revoke that key first");
-    }
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
     let made = request.make(random)?;
+    new_key(&app.memory.keys(), &made.key)?;
     let effect = Effect::Key(made.key.clone(), false);
     app.append_one(Submission::by(&maker).with(made.key.item(false), Some(effect))).await?;
     let look_alikes = LookAlikes::among(app.memory.keys().iter().map(|key| key.name.as_str()));

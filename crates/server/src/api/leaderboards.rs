@@ -196,7 +196,7 @@ async fn select(
     let base = base(&question.ask, Some(&pool.card), question.of_log.is_part());
     let base = base.map_err(|error| in_query(&unanswerable(&error)))?;
     app.indexed(move |app, index| {
-        let (filter, pools) = Filter::new(app, index, &question.selection())?;
+        let (filter, pools) = Filter::new(&app.memory, index, &question.selection())?;
         let mut subjects = BTreeSet::new();
         let mut positions = Vec::new();
         for row in index.rows(size).filter(|row| filter.admits(row)) {
@@ -406,7 +406,7 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let values = {
             let index = shared.memory.index();
             let without: BTreeSet<u32> = left_out.keys().filter_map(|name| index.number(name)).collect();
-            let (filter, _) = Filter::new(&shared, &index, &question.selection())?;
+            let (filter, _) = Filter::new(&shared.memory, &index, &question.selection())?;
             let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
             let rest = rows.filter(|row| !over_cases.contains_key(&(row.subject, row.task)));
             let rest = rest.filter_map(|row| {

@@ -82,7 +82,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<Selection>) ->
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let found = app.indexed(move |app, index| {
-        let (filter, _) = Filter::new(app, index, &params)?;
+        let (filter, _) = Filter::new(&app.memory, index, &params)?;
         let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size of the log, even on later pages.
         let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));

@@ -10,8 +10,11 @@ use super::answer as response;
 use crate::clock::random;
 use crate::prelude::*;
 use crate::select::size_at;
-use crate::standing::{Question, answer, rules};
+use crate::standing::{Question, answer, refusal, rules};
 use crate::subjects::all_subjects;
+
+/// The number of times that a decision is made again because something else about its subject came meanwhile.
+const TRIES: usize = 16;
 
 /// The parameters of the list of reviews.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -173,15 +176,15 @@ pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
 pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<HeldScore>, Problem> {
     let size = size_at(app, None).await?;
     let pool = app.memory.cards().find_used(card)?;
-    let (review, _) =
+    let (_, review) =
         review(app, Question::new(pool, vec![subject.to_owned()], app.clock.now(), size)).await?;
     Ok(review.and_then(|review| review.held))
 }
 
-/// Returns the review of the one subject of a question, and the number of lines of events that count.
-async fn review(app: &Arc<App>, question: Question) -> Result<(Option<Review>, usize), Problem> {
-    let found = answer(app, question).await?;
-    Ok((found.subjects.into_iter().next().and_then(|standing| standing.review), found.events))
+/// Returns the review of the one subject of a question, and why the line that it proposes would be refused.
+async fn review(app: &Arc<App>, question: Question) -> Result<(Option<String>, Option<Review>), Problem> {
+    let shared = Arc::clone(app);
+    app.read(move |reader| refusal(&shared.memory, reader, &question)).await
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
@@ -197,8 +200,28 @@ pub async fn keep(
         let why = "the decision does not say which score was seen, expected `seen`, the `digest` of a held score of GET /v1/reviews";
         return Err(Problem::new(Code::Conflict, why).at("seen"));
     }
-    // Between the question and the entry in the log no other decision may come.
+    // Decisions wait for each other; if anything else about the subject comes between the question and the entry in the log, the
+    // writer refuses the entry, and the question is asked again.
     let _turn = app.reviews_turn.lock().await;
+    let mut tries = TRIES;
+    loop {
+        tries -= 1;
+        match keep_now(app, &pool, &request, reviewer, sender).await {
+            Err(problem) if problem.code == Code::Busy && tries > 0 => {}
+            kept => return kept,
+        }
+    }
+}
+
+/// Stores a review that was decided by the log as it is now.
+async fn keep_now(
+    app: &Arc<App>,
+    pool: &Arc<ScorerPool>,
+    request: &ReviewRequest,
+    reviewer: &str,
+    sender: &str,
+) -> Result<(Option<u64>, Option<Review>), Problem> {
+    let is_decision = request.event == ReviewEvent::Decided;
     let mut now = app.clock.now();
     // More may still be entered in the second of the score, so a decision comes after it.
     if is_decision
@@ -209,26 +232,20 @@ pub async fn keep(
         tokio::time::sleep(rest).await;
         now = app.clock.now();
     }
-    let line = line(&request, reviewer, now)?;
-    let question = |size| Question::new(Arc::clone(&pool), vec![request.subject.clone()], now, size);
-    let proposed = Question { proposed: Some(line.clone()), ..question(size_at(app, None).await?) };
-    let (proposed, place) = review(app, proposed).await?;
-    let refusals = proposed.map_or_else(Vec::new, |review| review.refusals);
-    if let Some(refusal) = refusals.iter().find(|it| it.line == Some(place as u64)) {
-        return Err(Problem::new(Code::Conflict, refusal.reason.clone()));
+    let line = line(request, reviewer, now)?;
+    let question = |size| Question::new(Arc::clone(pool), vec![request.subject.clone()], now, size);
+    let size = size_at(app, None).await?;
+    let proposed = Question { proposed: Some(line.clone()), ..question(size) };
+    if let (Some(refusal), _) = review(app, proposed).await? {
+        return Err(Problem::new(Code::Conflict, refusal));
     }
     let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
     let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
     let item = NewItem { subject: Some(request.subject.clone()), ..NewItem::new(Kind::Review, id, line) };
-    let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
+    let batch = Submission::from_sender(sender).with(item, Some(Effect::Review(size)));
+    let accepted = app.append_one(batch).await?;
     let position = accepted.first().map(|it| it.position);
-    let (review, _) = review(app, question(position.map_or(0, |position| position + 1))).await?;
-    if review.as_ref().is_some_and(|review| review.refusals.len() > refusals.len()) {
-        return Err(Problem::new(
-            Code::Conflict,
-            "another score came meanwhile, and waits now; look at that one",
-        ));
-    }
+    let (_, review) = review(app, question(position.map_or(0, |position| position + 1))).await?;
     Ok((position, review))
 }
 

@@ -90,7 +90,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -
     rules(&pool)?;
     let name = pool.name();
     let subjects = app.indexed(move |app, index| {
-        let (filter, _) = Filter::new(app, index, &Selection::of_card(&name))?;
+        let (filter, _) = Filter::new(&app.memory, index, &Selection::of_card(&name))?;
         let mut found: BTreeMap<&str, usize> = BTreeMap::new();
         let after = params.after.as_deref().unwrap_or_default();
         for row in index.rows(size).filter(|row| filter.admits(row)) {

@@ -56,7 +56,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<SubjectParams>
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
         let selection = Selection { card: params.card, ..Selection::default() };
-        let (filter, _) = Filter::new(app, index, &selection)?;
+        let (filter, _) = Filter::new(&app.memory, index, &selection)?;
         let mut found: Vec<(u64, u64)> = vec![(0, 0); index.names()];
         for row in index.rows(u64::MAX).filter(|row| filter.admits(row)) {
             let place = usize::try_from(row.subject).ok().and_then(|at| found.get_mut(at));

@@ -148,6 +148,10 @@ impl ArenaState {
         self.waiting.iter().map(String::as_str)
     }
 
+    pub(crate) fn is_waiting(&self, id: &str) -> bool {
+        self.waiting.contains(id)
+    }
+
     fn apply(&mut self, content: Content) {
         match content {
             Content::Challenge(challenge) => {

@@ -25,7 +25,7 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
         let selection = Selection { subject, ..Selection::of_card(&card) };
-        let (filter, pools) = Filter::new(app, index, &selection)?;
+        let (filter, pools) = Filter::new(&app.memory, index, &selection)?;
         let mut found = index.rows(u64::MAX).rev().filter(|row| filter.admits(row)).map(|row| row.position);
         let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();
         Ok((positions, found.count(), pools))

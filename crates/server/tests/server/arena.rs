@@ -216,10 +216,10 @@ fn verified_gains_are_multiplied_and_losses_are_not() {
     );
 
     let key = it.register("wasp");
-    it.at(0);
+    it.at(20);
     let entered = it.enter(&key, "documented", false);
-    it.at(10);
-    let sent = with_log(entered.is(201), right(), vec![llm_call("2026-01-01T00:00:01Z")]);
+    it.at(30);
+    let sent = with_log(entered.is(201), right(), vec![llm_call("2026-01-01T00:00:21Z")]);
     let graded = it.submit(&key, "wasp.documented.1", &signed(&signer, &entered, sent, true));
     assert_eq!(
         (rating(graded.is(201)), graded.at("/rating/bonus_factor")),

@@ -7,9 +7,12 @@ use std::sync::LazyLock;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use karat_server::audit::audit;
 use karat_server::clock::Clock;
-use karat_server::{Options, Server};
-use karat_store::Error;
+use karat_server::{Options, Server, folder};
+use karat_store::port::Backend as _;
+use karat_store::sqlite::Sqlite;
+use karat_store::{Error, Reader};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -137,7 +140,18 @@ impl Running {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap().unwrap();
+            if !std::thread::panicking() {
+                self.check_senders();
+            }
         }
+    }
+
+    /// Checks that every sender in the log was in force and allowed, when its entry came.
+    fn check_senders(&self) {
+        let store = self.folder.path().join(folder::STORE);
+        let open = || -> Result<Reader, Error> { Ok(Reader::new(Sqlite::open(&store)?.reader()?)) };
+        let found = audit(&mut open().unwrap(), &mut || Ok(open()?), &mut |_, _| {}).unwrap();
+        assert_eq!((found.problems, found.undecided), (Vec::<String>::new(), Vec::<String>::new()));
     }
 
     #[track_caller]

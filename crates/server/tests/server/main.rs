@@ -29,6 +29,7 @@ mod stop;
 mod traces;
 mod traces_odd;
 mod tricks;
+mod turn;
 mod web;
 mod weights;
 mod witnesses;

@@ -288,6 +288,7 @@ fn a_file_of_another_cache_is_not_used() {
     let few = Settings { capacity: 5, ..Settings::default() };
     let server = running(copied(&folder), options(few), Some(admin), &clock);
     let found = records(&server, &clock, after, 20);
+    clock.put(at(0));
     let few = running(Folder::new(), options(few), None, &clock);
     records(&few, &clock, before, 0);
     assert_eq!(found, records(&few, &clock, after, 20));

@@ -81,7 +81,7 @@ fn look(server: &Running, path: &str) -> Page {
 fn filled() -> Running {
     let folder = Folder::new();
     let (sqlite, signer) = folder::open(folder.path(), None).unwrap();
-    let clock = Clock::fixed(karat_demo::NOW);
+    let clock = Clock::fixed(karat_demo::BEGINNING);
     let options = Options::default();
     let (app, key) =
         App::open(Arc::new(sqlite), signer, options, clock.clone(), None, &mut |_, _| {}).unwrap();
