@@ -197,11 +197,16 @@ mod tests {
     fn many_names_are_looked_at_once_each() {
         let mut names = LookAlikes::default();
         (0..20_000).for_each(|number| names.add(number, &format!("agent{number:05}x")));
-        assert_eq!(names.like("agent02345x"), [2345]);
+        assert_eq!(names.like("agent02345x", u32::MAX, 9), (vec![2345], 1));
         // 0 and O, 1 and l.
-        assert_eq!(names.like("agentOlO34x"), [1034]);
+        assert_eq!(names.like("agentOlO34x", u32::MAX, 9), (vec![1034], 1));
         names.add(20_000, "agent0lO34x");
-        assert_eq!(names.like("agent01034x"), [1034, 20_000]);
+        assert_eq!(names.like("agent01034x", u32::MAX, 9), (vec![1034, 20_000], 2));
+        assert_eq!(names.like("agent01034x", u32::MAX, 1), (vec![1034], 2));
+        assert_eq!(names.like("agent01034x", 20_000, 9), (vec![1034], 1));
+        // One name with two looks is one name.
+        names.add(20_001, "Il-agent");
+        assert_eq!(names.like("Il-agent", u32::MAX, 9), (vec![20_001], 1));
     }
 
     proptest! {

@@ -55,7 +55,7 @@ pub fn audit(
                     &format!("its moment is {fall} ms before that of an earlier one"),
                 );
             }
-            let effect = memory.effect(&item);
+            let effect = memory.effect(&item, reader);
             let decided = turn.check(entry, effect.as_ref(), position, open);
             match (decided, entry.sender.as_deref()) {
                 (Err(problem), _) => found.problem(position, entry, &problem.detail),

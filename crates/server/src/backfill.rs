@@ -2,7 +2,6 @@
 //! time that they state, as in files, and the log says who handed them in and why.
 
 use crate::basics::*;
-use crate::keys::Key;
 
 const SCHEMA: &str = "karat/backfill/1";
 
@@ -19,8 +18,8 @@ pub struct Backfill {
 }
 
 impl Backfill {
-    pub fn new(key: &Key, reason: &str, records: Vec<String>) -> Self {
-        Self { schema: SCHEMA.to_owned(), key: key.id.clone(), reason: reason.to_owned(), records }
+    pub fn new(key: &str, reason: &str, records: Vec<String>) -> Self {
+        Self { schema: SCHEMA.to_owned(), key: key.to_owned(), reason: reason.to_owned(), records }
     }
 
     /// Returns the item that stores it. The same mark has the same id, so that what is sent again changes nothing.
@@ -40,16 +39,16 @@ impl Backfill {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyRequest;
+    use crate::keys::{Key, KeyRequest};
 
     #[test]
     fn a_mark_is_read_as_it_was_written_and_is_no_key() {
         let key = KeyRequest::admin("a").make([7; 32]).unwrap().key;
-        let mark = Backfill::new(&key, "moved here", vec![String::from("a/1/c@1.0.0")]);
+        let mark = Backfill::new(&key.id, "moved here", vec![String::from("a/1/c@1.0.0")]);
         let item = mark.item();
         assert_eq!(Backfill::parse(&item.content), Some(mark.clone()));
         assert!(Key::parse(&item.content).is_err() && Backfill::parse(&key.item(false).content).is_none());
         assert_eq!(mark.item(), item);
-        assert_ne!(Backfill::new(&key, "another", mark.records).item().id, item.id);
+        assert_ne!(Backfill::new(&key.id, "another", mark.records).item().id, item.id);
     }
 }

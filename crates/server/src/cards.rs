@@ -1,7 +1,7 @@
 //! The scorecards of a server, released or published on it, each ready to score.
 
 use std::collections::btree_map::Entry;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use karat::card::CompiledCard;
 use karat::cards::{self, CardText, EMBEDDED};
@@ -23,15 +23,15 @@ const IDLE_MAX: usize = 8;
 #[derive(Debug)]
 pub struct ScorerPool {
     pub card: Arc<CompiledCard>,
-    /// True once there is a record by this scorecard.
-    pub is_used: AtomicBool,
+    /// The number of records by this scorecard.
+    pub records: AtomicU64,
     idle: Mutex<Vec<Engine>>,
 }
 
 impl ScorerPool {
     /// Creates a pool without engines; they are made on demand.
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
-        Self { card: card.into(), is_used: AtomicBool::new(false), idle: Mutex::default() }
+        Self { card: card.into(), records: AtomicU64::new(0), idle: Mutex::default() }
     }
 
     /// Returns `id@version`.
@@ -138,15 +138,25 @@ impl Cards {
         found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
     }
 
-    /// As [`Cards::find`], for a question about records: where the versions of an id take several kinds of evidence, the id
-    /// means the last that takes a kind of which there are records.
+    /// As [`Cards::find`], for a question about records. Where an id has several versions for the kind of evidence of which there
+    /// are records, the newest answers once it has as many records as the one before: until then, nobody is asked about a part.
     pub(crate) fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
-        let mut newest_first = self.versions(wanted).rev();
-        let used = newest_first.find(|pool| pool.is_used.load(Ordering::Relaxed));
-        let alike = used.and_then(|used| {
-            self.versions(wanted).rev().find(|pool| pool.card.evidence == used.card.evidence)
-        });
-        alike.map_or_else(|| self.find(wanted), |pool| Ok(Arc::clone(pool)))
+        let records = |pool: &ScorerPool| pool.records.load(Ordering::Relaxed);
+        let used = self.versions(wanted).rev().find(|pool| records(pool) > 0);
+        let of_kind =
+            |pool: &&Arc<ScorerPool>| used.is_some_and(|used| pool.card.evidence == used.card.evidence);
+        let whole = |old: &'_ Arc<ScorerPool>, new: &'_ Arc<ScorerPool>| records(new) >= records(old);
+        let answering =
+            self.versions(wanted).filter(of_kind).reduce(|old, new| if whole(old, new) { new } else { old });
+        answering.map_or_else(|| self.find(wanted), |pool| Ok(Arc::clone(pool)))
+    }
+
+    /// Returns the newest version for the same evidence, if another one answers for its id, with the number of records of each.
+    pub(crate) fn newer(&self, answering: &ScorerPool) -> Option<(String, u64, u64)> {
+        let card = &answering.card;
+        let newest = self.versions(&card.id).rfind(|pool| pool.card.evidence == card.evidence)?;
+        let records = |pool: &ScorerPool| pool.records.load(Ordering::Relaxed);
+        (newest.name() != card.name()).then(|| (newest.name(), records(newest), records(answering)))
     }
 
     /// As [`Cards::find`], for an item of evidence: an id without a version means the last that takes its kind.
@@ -179,9 +189,10 @@ impl Cards {
         self.by_name.iter().map(|(name, pool)| (name.clone(), Arc::clone(&pool.card))).collect()
     }
 
-    pub fn used(&self, name: &str) {
+    /// Counts records by a scorecard.
+    pub fn used(&self, name: &str, records: u64) {
         if let Some(pool) = self.by_name.get(name) {
-            pool.is_used.store(true, Ordering::Relaxed);
+            pool.records.fetch_add(records, Ordering::Relaxed);
         }
     }
 

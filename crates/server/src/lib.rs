@@ -70,6 +70,7 @@ pub mod problem;
 mod readers;
 pub mod registry;
 pub mod replay;
+pub mod rescore;
 mod rows;
 pub mod scoring;
 pub mod secret;

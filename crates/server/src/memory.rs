@@ -27,7 +27,7 @@ use crate::flows::{self, Flows};
 use crate::ids;
 use crate::index::{Index, NewRow};
 use crate::index_cache::{IndexCache, SEGMENT_ROWS};
-use crate::keys::{Key, Keys, Withdrawal};
+use crate::keys::{Key, Keys, SERVER, Withdrawal};
 use crate::look_alikes::Looks;
 use crate::problem::Problem;
 use crate::shared::Shared;
@@ -101,7 +101,7 @@ impl Memory {
                 start = last.position + 1;
                 for item in &items {
                     // At once: the next item may be a scorecard that refers to this one.
-                    let effect = self.effect(item);
+                    let effect = self.effect(item, &mut reader);
                     self.apply(effect.map(|effect| (item.position, effect)));
                 }
             }
@@ -111,8 +111,9 @@ impl Memory {
         self.index.change(Index::forget_marks);
         // The rows from the cache were not applied one by one.
         let index = self.index();
-        let used: BTreeSet<u32> = index.rows(u64::MAX).map(|row| row.card).collect();
-        used.into_iter().for_each(|card| self.cards().used(index.name(card)));
+        for row in index.from(0, cache.as_ref().map_or(0, IndexCache::end)) {
+            self.cards().used(index.name(row.card), 1);
+        }
         if let Some(last) = size.checked_sub(1) {
             self.newest.store(reader.item(last)?.entry.moment.milliseconds, Ordering::Release);
         }
@@ -162,7 +163,7 @@ impl Memory {
     fn effects(&self, reader: &mut Reader, range: Range<u64>) -> Result<Vec<(u64, Effect)>, Problem> {
         let mut effects = Vec::new();
         for item in reader.items(range)?.iter().filter(|item| !item.entry.kind.is_listed()) {
-            effects.extend(self.effect(item).map(|effect| (item.position, effect)));
+            effects.extend(self.effect(item, reader).map(|effect| (item.position, effect)));
         }
         Ok(effects)
     }
@@ -239,7 +240,7 @@ impl Memory {
     fn apply_one(&self, index: &mut Index, position: u64, effect: Effect) {
         match effect {
             Effect::Record(row) => {
-                self.cards().used(&row.card);
+                self.cards().used(&row.card, 1);
                 index.add(position, &row);
             }
             Effect::Replaced(evidence, sender, is_by_own_key) => {
@@ -267,7 +268,7 @@ impl Memory {
 
     /// Returns the effect of `item` in a log of that `size`. An unreadable item is left out and reported; the log still
     /// has it.
-    pub(crate) fn effect(&self, item: &Item) -> Option<Effect> {
+    pub(crate) fn effect(&self, item: &Item, reader: &mut Reader) -> Option<Effect> {
         let damaged = |why: String| {
             tracing::warn!(
                 position = item.position,
@@ -281,7 +282,13 @@ impl Memory {
             Kind::Record => Record::parse(&item.content)
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
-                .and_then(|record| self.row(item.position, record.document(), &item.entry))
+                .and_then(|record| {
+                    // What the server scored again counts as sent, and as arrived, with its evidence.
+                    let is_of_server = item.entry.sender.as_deref() == Some(SERVER);
+                    let source = if is_of_server { stored::source(reader, item) } else { Ok(None) };
+                    let source = source.map_err(|problem| problem.detail)?;
+                    self.row(item, record.document(), &source.as_ref().unwrap_or(item).entry)
+                })
                 .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => item.entry.replaces.as_ref().map(|old| {
                 let sender = item.entry.sender.as_deref();
@@ -331,11 +338,11 @@ impl Memory {
             )
     }
 
-    /// Returns the row of the record with that entry; an item that does not say when it took place counts from when it
-    /// arrived.
-    fn row(&self, position: u64, record: &RecordDocument, entry: &Entry) -> Result<NewRow, String> {
+    /// Returns the row of a record; an item that does not say when it took place counts from when it arrived, which `origin` says.
+    fn row(&self, item: &Item, record: &RecordDocument, origin: &Entry) -> Result<NewRow, String> {
+        let (position, entry) = (item.position, &item.entry);
         let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
-        let ceiling = self.keys().ceiling(entry.sender.as_deref());
+        let ceiling = self.keys().ceiling(origin.sender.as_deref());
         let is_backfilled = self.index().is_backfilled(&entry.id, position);
         let trust = if self.is_graded(record, entry) {
             Trust::Graded
@@ -350,7 +357,7 @@ impl Memory {
             subject: record.subject.clone(),
             card: pool.name(),
             task: stored::task(record, &pool.card),
-            time: record.time().or(Some(entry.moment)),
+            time: record.time().or(Some(origin.moment)),
             outcome: record.evidence.outcome,
             score: record.score(),
             evidence: record.evidence.digest,
@@ -358,7 +365,7 @@ impl Memory {
             trust,
             is_backfilled,
             is_over_cases: record.evidence.n.is_some(),
-            sender: entry.sender.clone(),
+            sender: origin.sender.clone(),
         })
     }
 }

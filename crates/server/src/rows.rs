@@ -9,8 +9,10 @@ use karat_stats::StatisticsError;
 use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::cost;
+use crate::keys::SERVER;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, refuse};
+use crate::stored::source;
 
 /// The largest number of records that are read at once.
 pub const RECORDS_MAX: usize = 20_000;
@@ -106,8 +108,12 @@ fn load(
         let pool = pools.iter().find(|pool| pool.name() == name);
         let pool = pool.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
         let scorer = loader.scorer(&pool.card);
-        let arrival = Arrival { moment: item.entry.moment, is_backfilled: backfilled.contains(position) };
-        let evidence = if needs_evidence { evidence_of(reader, &item, &name)? } else { Vec::new() };
+        // What the server scored again arrived with its evidence.
+        let is_of_server = item.entry.sender.as_deref() == Some(SERVER);
+        let source = if needs_evidence || is_of_server { source(reader, &item)? } else { None };
+        let origin = source.as_ref().filter(|_| is_of_server).unwrap_or(&item);
+        let arrival = Arrival { moment: origin.entry.moment, is_backfilled: backfilled.contains(position) };
+        let evidence = source.map_or_else(Vec::new, |item| item.content);
         read += evidence.len();
         if read > EVIDENCE_MAX {
             let most = EVIDENCE_MAX >> 20;
@@ -125,25 +131,6 @@ fn load(
 pub(crate) fn refuse_left_out(rows: &Rows) -> Result<(), Problem> {
     let all: Vec<&str> = rows.left_out.values().map(String::as_str).collect();
     if all.is_empty() { Ok(()) } else { Err(Problem::new(Code::Unanswerable, all.join("; "))) }
-}
-
-/// Returns the evidence of a record of the scorecard `card`, as it was sent; empty if the log has none.
-fn evidence_of(reader: &mut Reader, record: &Item, card: &str) -> Result<Vec<u8>, Problem> {
-    let is_source =
-        |item: &Item| item.entry.kind == Kind::Evidence && record.entry.sources.contains(&item.entry.content);
-    // Both came in one submission, the evidence first.
-    if let Some(before) = record.position.checked_sub(1) {
-        let item = reader.item(before)?;
-        if is_source(&item) {
-            return Ok(item.content);
-        }
-    }
-    let id = record.entry.id.strip_suffix(card).and_then(|id| id.strip_suffix('/'));
-    let found = match id {
-        Some(id) => reader.find(Kind::Evidence, id, record.position)?,
-        None => None,
-    };
-    Ok(found.filter(is_source).map_or_else(Vec::new, |item| item.content))
 }
 
 /// Returns the problem of a question that has no answer.

@@ -43,6 +43,23 @@ pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust
     Trust::of(stated(record, card).all()).min(ceiling)
 }
 
+/// Returns the item of evidence of a record, as it was sent; `None` if the log has none.
+pub(crate) fn source(reader: &mut Reader, record: &Item) -> Result<Option<Item>, Problem> {
+    let is_source =
+        |item: &Item| item.entry.kind == Kind::Evidence && record.entry.sources.contains(&item.entry.content);
+    // Both came in one submission, the evidence first.
+    if let Some(before) = record.position.checked_sub(1) {
+        let item = reader.item(before)?;
+        if is_source(&item) {
+            return Ok(Some(item));
+        }
+    }
+    // The name of a scorecard has no `/`.
+    let id = record.entry.id.rsplit_once('/').map(|(evidence, _)| evidence);
+    let found = id.map(|id| reader.find(Kind::Evidence, id, record.position)).transpose()?;
+    Ok(found.flatten().filter(is_source))
+}
+
 /// Returns stored JSON unchanged.
 pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
     let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));

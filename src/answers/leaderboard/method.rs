@@ -191,6 +191,7 @@ pub fn answer(
         method,
         group_by,
         log_size: None,
+        newer_version: None,
         corrected: None,
         backfilled: None,
         next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),

@@ -51,6 +51,9 @@ pub struct LeaderboardAnswer {
     pub group_by: Option<String>,
     /// The size of the log that counts; null if no log is read.
     pub log_size: Option<u64>,
+    /// A newer version of the scorecard, which does not answer yet; left out if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer_version: Option<NewerVersion>,
     /// The selected records that were corrected, and so do not count, also of subjects without a rank; left out if there
     /// is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +93,19 @@ impl LeaderboardAnswer {
             row.alike.clone_from(found.of(&row.subject));
         }
     }
+}
+
+/// A version of a scorecard that answers for its id once it has as many records as the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct NewerVersion {
+    /// The scorecard, `id@version`.
+    pub card: String,
+    /// The number of its records.
+    pub records: u64,
+    /// The number of records of the version that answers.
+    pub of: u64,
 }
 
 /// Records that were corrected. They stay in the log and do not count.

@@ -206,6 +206,9 @@ pub struct RescoreArgs {
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
+    /// Write the new records into the log of a stopped server
+    #[arg(long, conflicts_with_all = ["known_at", "subject", "of"])]
+    pub commit: bool,
     /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,

@@ -1,7 +1,9 @@
-//! `karat rescore`: every record of a store beside the score of the same item by another card. Nothing is written.
+//! `karat rescore`: every record of a store beside the score of the same item by another card. Nothing is written without
+//! `--commit`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use karat::answers::rescored::{Mover, Summary};
@@ -13,13 +15,17 @@ use karat::error::Error;
 use karat::record::Record;
 use karat::rescore::{Kept, Rescored, Rescorer};
 use karat::rows::problems::Problems;
-use karat::text::clean;
+use karat::text::{clean, count};
 use karat::{answers, recompute};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_reader::Kind as EvidenceKind;
+use karat_server::clock::Clock;
 use karat_server::keys::Withdrawal;
+use karat_server::rescore::{self, Rescored as Committed};
+use karat_server::state::App;
+use karat_server::{Options as ServerOptions, folder};
 use karat_store::port::Order;
 use karat_store::{Item, Kind, Reader, Term};
 use karat_terminal::exit::Exit;
@@ -30,7 +36,7 @@ use crate::progress::Progress;
 use crate::{graders, store};
 use karat_terminal::cards::{self, CardText, library};
 use karat_terminal::format::{self, Chosen};
-use karat_terminal::output::lines;
+use karat_terminal::output::{Screen, lines};
 
 /// The most subjects whose ranks a screen lists.
 const RANKS: usize = 10;
@@ -134,8 +140,42 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     out.flush()?;
     let document = document::rescored(&summary, names.0, &names.1);
     format::show(&summary.answer(names.0, &names.1), &document, chosen, (RANKS, ""), cli.color)?;
+    if args.commit {
+        commit(args, card.card(), cli)?;
+    }
     problems.end("the other records were scored again")?;
     Ok(Exit::Done)
+}
+
+/// Writes the new records into the log of a server that is stopped.
+fn commit(args: &RescoreArgs, card: &Scorecard, cli: &Cli) -> Result<(), Failure> {
+    let refused = |error| store::refused(&error);
+    let folder = Path::new(&args.database);
+    if !folder.is_dir() {
+        return Err(Failure::new("`--commit` signs the log, expected the folder of a server, with its key"));
+    }
+    let (sqlite, signer) = folder::open(folder, None).map_err(refused)?;
+    let quiet = &mut |_, _| {};
+    let opened =
+        App::open(Arc::new(sqlite), signer, ServerOptions::default(), Clock::system(), Some(folder), quiet);
+    let (app, _) = opened.map_err(refused)?;
+    let (name, publish) = (card.name(), "publish it first: POST /v1/scorecards");
+    let published = app.memory.cards().find(&name).map_err(|it| Failure::new(it.detail).help(publish))?;
+    if published.card.digest != card.digest {
+        return Err(Failure::new(format!(
+            "the log has another scorecard `{name}`: a scorecard never changes"
+        )));
+    }
+    let progress = Progress::of_items(args.no_progress);
+    let done = rescore::commit(&app, &name, &mut |done, all| progress.reached(done, all));
+    drop(progress);
+    let Committed { written, present, refused } = done.map_err(|problem| Failure::new(problem.detail))?;
+    let mut says =
+        vec![format!("{} by `{name}` written, {present} there before", count(written as usize, "record"))];
+    says.extend(refused.iter().map(|(item, why)| format!("refused: {}: {}", clean(item), clean(why))));
+    let mut screen = Screen::stderr(cli.color);
+    says.iter().try_for_each(|line| writeln!(screen, "{line}"))?;
+    Ok(screen.show()?)
 }
 
 /// Reads through a store once and collects the inputs of the records.

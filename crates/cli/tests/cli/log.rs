@@ -52,7 +52,7 @@ fn what_was_backfilled_is_shown_with_key_and_reason() {
     let folder = Folder::new();
     let key = KeyRequest::admin("mover").make([7; 32]).unwrap().key;
     let mark =
-        Backfill::new(&key, "moved here", vec![RECORD.to_owned(), String::from("17/2/workflow@1.0.0")]);
+        Backfill::new(&key.id, "moved here", vec![RECORD.to_owned(), String::from("17/2/workflow@1.0.0")]);
     let all = [(moment(0), vec![mark.item()])].into_iter().chain(items());
     file(&folder.path().join("scores.db"), all.collect());
     let shown = answer(&folder.karat(&["log", "show", "scores.db"]), 0);

@@ -1,6 +1,7 @@
 //! The program from outside: its output, its refusals, its promises.
 
 mod arena;
+mod authority;
 mod boards;
 mod caches;
 mod cards;

@@ -443,3 +443,25 @@ fn every_change_of_the_receipt_of_a_new_key_is_refused_by_both_programs() {
         assert_eq!(ask(&[&name], &new), (14, 14), "{}", mutant.name);
     }
 }
+
+/// The second implementation finds in the same logs that somebody did what he might not.
+#[test]
+fn logs_of_senders_without_authority_are_refused_by_both() {
+    for (name, case, expected) in crate::authority::CASES {
+        let folder = Folder::new();
+        crate::authority::write(&folder.path().join("log"), *case);
+        let entries = folder.karat(&["log", "show", "log", "--entries"]);
+        folder.write("log.jsonl", &entries.stdout);
+        let mut command = Command::new("python3");
+        command.current_dir(folder.path()).arg("-B").arg(root().join("reference/verify.py"));
+        command.args(["--log", "log.jsonl", "--key", "log/log.pub"]);
+        let run = crate::common::finish(&mut command, "");
+        assert_eq!(
+            run.status,
+            if expected.is_some() { 14 } else { 0 },
+            "{name}: {}{}",
+            run.stdout,
+            run.stderr
+        );
+    }
+}

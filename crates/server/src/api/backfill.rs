@@ -182,5 +182,5 @@ fn scored(
         refuse!(BadRequest, "found no item, expected one or more");
     }
     let records = items.iter().map(|(_, item)| item.record.id.clone()).collect();
-    Ok((Backfill::new(key, &how.reason, records), items))
+    Ok((Backfill::new(&key.id, &how.reason, records), items))
 }

@@ -11,7 +11,7 @@ use karat::answers::leaderboard::method::{
     COMPARED_ITEMS_MAX, COMPARED_SUBJECTS_MAX, Page, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
 };
-use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer};
+use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer, NewerVersion};
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
 use karat::leaderboard::{By, Settings};
@@ -167,6 +167,7 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         }
     }
     made.answer.log_size = Some(size);
+    made.answer.newer_version = newer_version(app, question.ask.card.as_deref().unwrap_or_default());
     let boards = made.answer.leaderboards.iter();
     let names: Vec<String> = boards.flat_map(|board| &board.rows).map(|row| row.subject.clone()).collect();
     let known = app.indexed(move |app, index| {
@@ -183,6 +184,13 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         (row.corrected, row.backfilled) = (corrected, backfilled);
     }
     Ok(made)
+}
+
+/// Returns the newest version of a scorecard that is asked for without one, if another answers meanwhile.
+fn newer_version(app: &App, wanted: &str) -> Option<NewerVersion> {
+    let cards = app.memory.cards();
+    let answering = cards.find_used(wanted).ok().filter(|_| !wanted.contains('@'))?;
+    cards.newer(&answering).map(|(card, records, of)| NewerVersion { card, records, of })
 }
 
 /// Returns the records that a leaderboard ranks, and the number of their subjects, counted as far as needed.
