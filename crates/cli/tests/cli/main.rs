@@ -53,6 +53,8 @@ mod streams;
 mod stress;
 mod tasks;
 mod timestamps;
+#[cfg(unix)]
+mod tls;
 mod tries;
 mod tune;
 mod uncertainty;
