@@ -1,6 +1,6 @@
 //! The log of the server for its operator: one line per request, without secrets, bodies or queries.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use tracing::Level;
 
@@ -17,6 +17,7 @@ pub enum Format {
 pub fn start(format: Format, is_quiet: bool) {
     let level = if is_quiet { Level::WARN } else { Level::INFO };
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
+    let builder = builder.with_ansi(io::stderr().is_terminal());
     // A second call changes nothing, as documented.
     let _ = match format {
         Format::Text => builder.try_init(),
