@@ -31,6 +31,8 @@ mod log;
 mod lost;
 mod numbers;
 mod official;
+#[cfg(unix)]
+mod outside;
 mod pages;
 mod project;
 mod push;
