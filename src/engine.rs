@@ -35,7 +35,7 @@ use crate::stopwatch::Stopwatch;
 pub use karat_graders::trace::novelty::Settings;
 pub use karat_reader::{HandedVector, embedding_text};
 
-pub use self::nameless::Ids;
+pub use self::nameless::HandedOn;
 pub use self::wanted::{Wanted, each_item};
 
 /// Settings of an [`Engine`]: everything that a score may depend on besides the scorecard and the evidence.

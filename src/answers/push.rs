@@ -22,34 +22,43 @@ pub struct Pushed {
     pub repeated: u64,
     /// Items that are not stored.
     pub refused: u64,
-    /// The reasons, of the first ten thousand.
-    pub problems: Vec<RefusedItem>,
+    /// The reasons, the first thousand different ones.
+    pub problems: Vec<Refusal>,
     /// Attempts that had to be repeated.
     pub repeats: u64,
 }
 
 answer!(Pushed, PushSchema = "karat/push/1", "an account of what was sent");
 
-/// An item that is not stored.
+/// A reason why items are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct RefusedItem {
-    /// The file and line where it begins.
-    pub place: String,
+pub struct Refusal {
     /// The reason.
     pub reason: String,
+    /// The number of items that are refused for it.
+    pub items: u64,
+    /// The files and lines where the first of them begin.
+    pub places: Vec<String>,
 }
 
 impl Pushed {
-    /// The most items whose reason is listed.
-    pub const LISTED: usize = 10_000;
+    /// The most reasons that are listed.
+    pub const LISTED: usize = 1000;
+    /// The most places that are listed with a reason.
+    pub const PLACES: usize = 5;
 
     /// Counts an item that is not stored.
     pub fn refuse(&mut self, place: String, reason: String) {
         self.refused += 1;
-        if self.problems.len() < Self::LISTED {
-            self.problems.push(RefusedItem { place, reason });
+        if let Some(known) = self.problems.iter_mut().find(|known| known.reason == reason) {
+            known.items += 1;
+            if known.places.len() < Self::PLACES {
+                known.places.push(place);
+            }
+        } else if self.problems.len() < Self::LISTED {
+            self.problems.push(Refusal { reason, items: 1, places: vec![place] });
         }
     }
 }

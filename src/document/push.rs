@@ -13,9 +13,12 @@ pub fn pushed(pushed: &Pushed) -> Document {
         ..Document::default()
     };
     if !pushed.problems.is_empty() {
-        let rows =
-            pushed.problems.iter().map(|it| Row::from(vec![Cell::text(&it.place), Cell::text(&it.reason)]));
-        let columns = vec![Column::name("place"), Column::new("reason", super::Kind::Sentence)];
+        let rows = pushed.problems.iter().map(|it| {
+            let first = it.places.first().cloned().unwrap_or_default();
+            let more = if it.items > 1 { format!(" and {} more", it.items - 1) } else { String::new() };
+            Row::from(vec![Cell::text(first + &more), Cell::text(&it.reason)])
+        });
+        let columns = vec![Column::name("places"), Column::new("reason", super::Kind::Sentence)];
         let table = Table { is_list: true, ..Table::new("Refused", columns, rows.collect()) };
         document.parts.push(Part::Table(table));
     }

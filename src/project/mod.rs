@@ -4,6 +4,7 @@ mod baseline;
 mod read;
 #[cfg(test)]
 mod tests;
+mod within;
 
 use std::env;
 use std::fs;
@@ -58,11 +59,22 @@ fn relative(path: &Path, here: &Path) -> PathBuf {
 }
 
 impl Project {
-    /// Reads a project file.
+    /// Reads a project file that names nothing outside of its folder.
+    ///
+    /// # Errors
+    /// If it cannot be read, names something there, or has faults: all of them, each with its line.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::refuse_link(path.as_ref())?;
+        let project = Self::open_trusted(path)?;
+        project.refuse_outside()?;
+        Ok(project)
+    }
+
+    /// Reads a project file that may name files anywhere: of someone who may read what this program may read.
     ///
     /// # Errors
     /// If it cannot be read, or has faults: all of them, each with its line.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn open_trusted(path: impl AsRef<Path>) -> Result<Self, Error> {
         let name = path.as_ref().display().to_string();
         let text = fs::read_to_string(&path).map_err(|error| Error::reading(&name, &error))?;
         let project = Self::parse(&text, path.as_ref());

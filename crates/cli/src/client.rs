@@ -1,13 +1,31 @@
-//! Requests to a server of karat, over plain HTTP. An address with TLS is reached through a proxy on this machine.
+//! Requests to a server of karat, over HTTP or TLS.
 
+use std::env;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use karat::text::clean;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::input::read_text;
-use ureq::http::Response;
-use ureq::{Agent, Body, Error};
+use ureq::http::{Response, Uri};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body, Error, Proxy};
+
+/// The variable that names a file of certificates in the place of those that karat comes with.
+const ROOTS: &str = "SSL_CERT_FILE";
+
+/// The longest scorecard.
+const CARD_MAX_BYTES: u64 = 16 << 20;
+
+/// The key for a server, and how it may travel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyFile<'k> {
+    /// The file that holds it, if there is one.
+    pub path: Option<&'k str>,
+    /// True if it may also be sent in the clear.
+    pub is_insecure: bool,
+}
 
 /// The way to a server.
 pub struct Client {
@@ -18,43 +36,54 @@ pub struct Client {
 }
 
 impl Client {
-    /// Makes requests to the server at `address`, with the key in `key_file` if there is one. Each is answered within `time`, and
-    /// the body of its answer within `body_time`.
+    /// Makes requests to the server at `address`, below its path if it has one. Each is answered within `time`, and the body of
+    /// its answer within `body_time`.
     ///
     /// # Errors
-    /// If the address is not one of plain HTTP, or the file with the key cannot be read.
+    /// If the address is not one of HTTP, the key would be sent in the clear, or a file cannot be read.
     pub fn new(
         address: &str,
-        key_file: Option<&str>,
+        key: KeyFile<'_>,
         time: Duration,
         body_time: Option<Duration>,
     ) -> Result<Self, Failure> {
-        if address.starts_with("https://") {
-            let address = clean(address);
-            // The server looks at the name that it is called by, so the proxy has to use that of the address.
-            return Err(Failure::new(format!("`{address}`: karat speaks plain HTTP, and adds no TLS")).help(format!(
-                "let a program on this machine add it, such as `caddy reverse-proxy --from http://127.0.0.1:7374 --to \
-                 {address} --change-host-header`, and give `http://127.0.0.1:7374`"
+        let shown = clean(address);
+        let uri =
+            address.parse::<Uri>().ok().filter(|uri| uri.query().is_none() && !address.contains(['#', '@']));
+        let (Some(scheme), Some(host)) =
+            (uri.as_ref().and_then(Uri::scheme_str), uri.as_ref().and_then(Uri::host))
+        else {
+            return Err(Failure::new(format!(
+                "`{shown}` is not an address such as `https://HOST` or `http://HOST:PORT`"
             )));
+        };
+        let is_here = is_loopback(host);
+        match scheme {
+            "https" => {}
+            "http" if key.path.is_none() || is_here || key.is_insecure => {}
+            "http" => {
+                return Err(Failure::new(format!("the key for `{shown}` would be sent in the clear"))
+                    .help("give an address with `https://`")
+                    .help("or, in a network that you trust, add `--insecure`"));
+            }
+            _ => return Err(Failure::new(format!("`{shown}` is neither `https://` nor `http://`"))),
         }
-        if !address.starts_with("http://") {
-            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address))));
-        }
-        let key = key_file.map(|path| read_text(path, "a key", Exit::CouldNotRun)).transpose()?;
-        // Nothing is read from the environment, and no key is carried to another address.
+        let tls = TlsConfig::builder().root_certs(roots()?).build();
+        let key = key.path.map(|path| read_text(path, "a key", Exit::CouldNotRun)).transpose()?;
+        // No key is carried to another address, and what is on this machine is behind no proxy.
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(time))
             .timeout_recv_body(body_time)
             .max_redirects(0)
-            .proxy(None)
+            .proxy(if is_here { None } else { Proxy::try_from_env() })
+            .tls_config(tls)
             .user_agent("karat");
         let base = address.trim_end_matches('/').to_owned();
         Ok(Self { base, key: key.map(|key| key.trim().to_owned()), agent: config.build().new_agent() })
     }
 
     /// Asks for a path.
-    #[cfg(feature = "server")]
     pub fn get(&self, path: &str) -> Result<Response<Body>, Error> {
         let request = self.agent.get(format!("{}{path}", self.base));
         match &self.key {
@@ -80,9 +109,74 @@ impl Client {
         }
         request.send(body)
     }
+
+    /// Returns the failure for a certificate that nothing vouches for, which no other attempt changes.
+    pub fn untrusted(&self, error: &Error) -> Option<Failure> {
+        let text = error.to_string();
+        let (_, why) = text.split_once("invalid peer certificate: ")?;
+        let what = format!("the certificate of `{}` is not trusted: {}", clean(&self.base), clean(why));
+        let hint = format!("where your own authority issued it: {ROOTS}=FILE names its certificate, in PEM");
+        Some(Failure::new(what).help(hint))
+    }
+
+    /// Returns the text of the scorecard that the server has under a name; none if it has none.
+    pub fn card(&self, name: &str) -> Result<Option<String>, Failure> {
+        let failed = |why: &dyn std::fmt::Display| {
+            let what = format!(
+                "cannot read the scorecard `{}` at `{}`: {}",
+                clean(name),
+                clean(&self.base),
+                clean(&why.to_string())
+            );
+            Failure::new(what).help("or name a file here: --card FILE")
+        };
+        let asked = self.get(&format!("/v1/scorecards/{}/text", escaped(name)));
+        let mut response = asked.map_err(|error| self.untrusted(&error).unwrap_or_else(|| failed(&error)))?;
+        match response.status().as_u16() {
+            200 => {}
+            404 => return Ok(None),
+            status => return Err(failed(&format!("it answered {status}"))),
+        }
+        let bytes = body(&mut response, CARD_MAX_BYTES).map_err(|error| failed(&error))?;
+        String::from_utf8(bytes).map(Some).map_err(|error| failed(&error))
+    }
+}
+
+/// Returns true for a name or an address of this machine.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Returns the certificates that vouch for a server.
+fn roots() -> Result<RootCerts, Failure> {
+    let Some(path) = env::var(ROOTS).ok().filter(|path| !path.is_empty()) else {
+        return Ok(RootCerts::WebPki);
+    };
+    let text = read_text(&path, "certificates", Exit::CouldNotRun)?;
+    let found = parse_pem(text.as_bytes()).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    });
+    let found: Vec<_> = found.collect();
+    if found.is_empty() {
+        let what = format!("`{}`, which {ROOTS} names, holds no certificate in PEM", clean(&path));
+        return Err(
+            Failure::new(what).help(format!("unset {ROOTS}: then karat uses those that it comes with"))
+        );
+    }
+    Ok(RootCerts::from(found))
 }
 
 /// Reads the body of an answer, which must not be longer than `bytes_max`.
 pub fn body(response: &mut Response<Body>, bytes_max: u64) -> Result<Vec<u8>, Error> {
     response.body_mut().with_config().limit(bytes_max).read_to_vec()
+}
+
+/// Returns a value as a path or a query has it.
+pub fn escaped(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }

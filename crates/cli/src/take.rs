@@ -16,11 +16,11 @@ use karat_terminal::output::Color;
 
 /// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
 /// piped in, that is read; records name their own scorecard.
-pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
+pub fn take(verb: &mut Verb, trusts: bool, color: Color) -> Result<(), Failure> {
     match verb {
         Verb::Score(args) if args.card.is_none() => {
             let project = match find() {
-                Some(path) => open(&path, color)?,
+                Some(path) => open(&path, trusts, color)?,
                 None => without_card(),
             };
             let what = inputs(&project, &mut args.files);
@@ -29,16 +29,16 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
             tell(&project, what, color)
         }
         Verb::Leaderboard(args) if args.ask.card.is_none() => {
-            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], color)
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
         }
         Verb::Standing(args) if args.card.is_none() => {
-            from_project(&mut args.card, &mut args.items, &mut args.files, &[], color)
+            from_project(&mut args.card, &mut args.items, &mut args.files, &[], trusts, color)
         }
         Verb::Compare(args) if args.ask.card.is_none() => {
             let named = [args.ask.first.clone(), args.ask.second.clone()];
             let are_files = args.files.is_empty() && are_sides(&args.ask.first, &args.ask.second);
             let named = if are_files { &named[..] } else { &[] };
-            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, named, color)
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, named, trusts, color)
         }
         _ => Ok(()),
     }
@@ -50,6 +50,7 @@ fn from_project(
     items: &mut Items,
     files: &mut Vec<String>,
     named: &[String],
+    trusts: bool,
     color: Color,
 ) -> Result<(), Failure> {
     let given = if named.is_empty() { files.clone() } else { named.to_vec() };
@@ -61,7 +62,7 @@ fn from_project(
     if !given.is_empty() && is_of_records(&given) {
         return Ok(());
     }
-    let project = open(&path, color)?;
+    let project = open(&path, trusts, color)?;
     let what = if given.is_empty() { inputs(&project, files) } else { "card" };
     set(card, Some(&project.card));
     set_fields(&mut items.fields, &project);

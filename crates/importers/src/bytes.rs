@@ -94,6 +94,11 @@ impl Input {
         }
     }
 
+    /// Returns true for a file that lies there itself: a link beside a log may lead anywhere.
+    pub(super) fn is_plain(path: &Path) -> bool {
+        std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file())
+    }
+
     /// Returns the digest of the bytes as they are, packed or not.
     ///
     /// # Errors

@@ -127,7 +127,7 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     if out.wants_steps()
         && let Some(file) =
             input.path().and_then(|path| path.parent()).map(|trial| trial.join("agent/trajectory.json"))
-        && std::fs::symlink_metadata(&file).is_ok_and(|about| about.is_file())
+        && Input::is_plain(&file)
     {
         let beside = Input::file(file);
         let in_file = |place: &str| format!("agent/trajectory.json, {place}");
@@ -142,9 +142,8 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Returns agent and model as the settings beside the results of Terminal-Bench name them.
 fn agent_beside(input: &Input) -> Option<String> {
-    let file = input.path()?.with_file_name("run_metadata.json");
-    let text = std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file);
-    let text = Input::file(text.map(|_| file)?).json().ok()?;
+    let file = Some(input.path()?.with_file_name("run_metadata.json")).filter(|file| Input::is_plain(file));
+    let text = Input::file(file?).json().ok()?;
     let own = json::read(text, &Wanted::of(&[("", "agent_name model_name")]), &mut |_| Ok(())).ok()?;
     let agent = own.text("agent_name")?;
     Some(own.text("model_name").map_or_else(|| agent.to_owned(), |model| format!("{agent} ({model})")))

@@ -317,13 +317,14 @@ fn results(input: &Input) -> Result<(Members, Option<String>), Stop> {
     let (_, moment) = named(input);
     let end = format!("_{moment}.json");
     let own = input.path().map(|path| path.with_file_name(format!("results{end}")));
-    let mut found: Vec<PathBuf> = own.into_iter().filter(|path| path.is_file()).collect();
+    let mut found: Vec<PathBuf> = own.into_iter().filter(|path| Input::is_plain(path)).collect();
     if let Some(path) = input.path().filter(|_| found.is_empty() && !moment.is_empty()) {
         // With a name of a file as the path of its output, the harness begins their name with it.
         let folder = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
         let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
         let is_of = |path: &PathBuf| {
-            path.to_string_lossy().ends_with(&end) && Samples::are_outside(&Input::file(path), "configs")
+            let is_named = path.to_string_lossy().ends_with(&end) && Input::is_plain(path);
+            is_named && Samples::are_outside(&Input::file(path), "configs")
         };
         found.extend(files.filter(is_of));
         found.sort_unstable();

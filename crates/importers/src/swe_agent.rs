@@ -200,7 +200,8 @@ fn models(input: &Input, log: &Members) -> Vec<String> {
     let settings = log.get("replay_config").and_then(json::members_of);
     let replayed = settings.as_ref().and_then(|it| it.pointer("/agent/model/name")).and_then(Value::as_str);
     let stated = log.text("info.config.model.model_name");
-    let prediction = input.path().map(|path| path.with_extension("pred")).filter(|path| path.is_file());
+    let prediction =
+        input.path().map(|path| path.with_extension("pred")).filter(|path| Input::is_plain(path));
     let predicted = prediction.and_then(|path| {
         let wanted = Wanted::of(&[("", "model_name_or_path")]);
         let found = json::read(Input::file(path).json().ok()?, &wanted, &mut |_| Ok(())).ok()?;

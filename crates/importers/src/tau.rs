@@ -181,7 +181,7 @@ fn submission(about: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), S
 fn beside(input: &Input) -> Result<Option<Members>, Stop> {
     let file =
         input.path().and_then(|path| path.parent()?.parent()).map(|folder| folder.join("results.json"));
-    let Some(file) = file.filter(|file| file.is_file()) else { return Ok(None) };
+    let Some(file) = file.filter(|file| Input::is_plain(file)) else { return Ok(None) };
     json::read(Input::file(file).json()?, &Wanted::of(&[("", SHARED)]), &mut |_| Ok(())).map(Some)
 }
 

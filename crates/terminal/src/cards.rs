@@ -23,11 +23,7 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
     if let Some(card) = released(wanted) {
         return Ok(CardText { name: card.name.to_owned(), text: card.text.to_owned() });
     }
-    let is_path = wanted == "-"
-        || wanted.contains(['/', '\\'])
-        || wanted.ends_with(".toml")
-        || Path::new(wanted).exists();
-    if is_path {
+    if is_path(wanted) {
         let text = input::read_text(wanted, "a scorecard", Exit::CardRefused)?;
         if text.trim_start().starts_with('{') {
             let message = format!("`{wanted}` is JSON, and a scorecard is a TOML file");
@@ -37,6 +33,15 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         return Ok(CardText { name: wanted.to_owned(), text });
     }
     Err(unknown(wanted).into())
+}
+
+/// Returns true for a name that is looked for on this machine: a released scorecard or a path.
+pub fn is_here(wanted: &str) -> bool {
+    released(wanted).is_some() || is_path(wanted)
+}
+
+fn is_path(wanted: &str) -> bool {
+    wanted == "-" || wanted.contains(['/', '\\']) || wanted.ends_with(".toml") || Path::new(wanted).exists()
 }
 
 /// Returns the name with the version that it means for these files, by the first item in them, and says which where that
@@ -91,10 +96,14 @@ pub fn for_inputs(wanted: &str, inputs: &Inputs, color: Color) -> Result<Arc<Com
 
 /// Returns a scorecard that is ready to score.
 pub fn compiled(wanted: &str, color: Color) -> Result<Arc<CompiledCard>, Failure> {
-    let text = find(wanted)?;
-    let card = CompiledCard::new(&text.text, parse(&text, color)?)?;
+    of_text(&find(wanted)?, color)
+}
+
+/// Does the same as [`compiled`] for a text that is already read.
+pub fn of_text(text: &CardText, color: Color) -> Result<Arc<CompiledCard>, Failure> {
+    let card = CompiledCard::new(&text.text, parse(text, color)?)?;
     card.scorer()?;
-    Ok(Arc::new(card.with_files_of(folder(&text))))
+    Ok(Arc::new(card.with_files_of(folder(text))))
 }
 
 /// Returns the folder where the hidden files of a challenge lie: that of its card.

@@ -93,6 +93,13 @@ const DENIED_HERE: &[c_long] = &[];
 
 const IPC: &[c_long] = &[libc::SYS_shmget, libc::SYS_msgget, libc::SYS_semget, libc::SYS_mq_open];
 
+/// Calls that change the rights of a file, and the argument that has them.
+const RIGHTS: &[(c_long, u8)] = &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_fchmodat2, 2)];
+#[cfg(target_arch = "x86_64")]
+const RIGHTS_HERE: &[(c_long, u8)] = &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const RIGHTS_HERE: &[(c_long, u8)] = &[];
+
 /// Flags of `clone` that make namespaces.
 const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWCGROUP,
@@ -117,6 +124,21 @@ pub(crate) fn for_programs(extra: Extra) -> Result<Vec<BpfProgram>, String> {
     // Characters that are typed into a terminal of someone else.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].iter().map(|&what| same(1, what as u32));
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<Vec<_>, String>>()?);
+    // Where a program may write, no file is left that runs with the rights of its owner, or keeps waiting who opens it.
+    for bit in [libc::S_ISUID, libc::S_ISGID].map(|bit| bit as i32) {
+        for &(call, argument) in RIGHTS.iter().chain(RIGHTS_HERE) {
+            rules.entry(call).or_default().push(has_bits(argument, bit)?);
+        }
+        for made in [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY] {
+            let new = |flags: u8| rule(vec![bits(flags, made)?, bits(flags + 1, bit)?]);
+            rules.entry(libc::SYS_openat).or_default().push(new(2)?);
+            #[cfg(target_arch = "x86_64")]
+            rules.entry(libc::SYS_open).or_default().push(new(1)?);
+        }
+    }
+    rules.extend([always(libc::SYS_mknodat)]);
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([always(libc::SYS_mknod)]);
     if extra.unix_sockets {
         rules.extend([always(libc::SYS_socket)]);
     } else if extra.sockets {
@@ -318,8 +340,13 @@ fn masked(argument: u8, mask: u32, value: u32) -> Result<SeccompRule, String> {
     rule(vec![condition(argument, SeccompCmpOp::MaskedEq(u64::from(mask)), u64::from(value))?])
 }
 
+fn bits(argument: u8, bits: i32) -> Result<SeccompCondition, String> {
+    let bits = u64::from(bits as u32);
+    condition(argument, SeccompCmpOp::MaskedEq(bits), bits)
+}
+
 fn has_bits(argument: u8, bits: i32) -> Result<SeccompRule, String> {
-    masked(argument, bits as u32, bits as u32)
+    rule(vec![self::bits(argument, bits)?])
 }
 
 #[cfg(test)]

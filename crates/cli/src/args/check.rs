@@ -12,6 +12,9 @@ baseline, the gates. Shows who ranks where and what changed since the baseline,
 and ends with the status of the gravest gate that fails: 16 worse than the
 baseline, 11 held by a gate of the scorecard, 10 below, 12 inconclusive.
 
+karat.toml may name what lies below its folder; --allow-outside lets it name
+files anywhere, which a change by a stranger must not.
+
 Examples:
   karat check --project examples/project/karat.toml
   karat check --project examples/project/karat.toml --watch --times 1")]

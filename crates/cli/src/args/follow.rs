@@ -5,6 +5,26 @@ use std::path::PathBuf;
 use clap::Args;
 use karat_terminal::format::FormatArgs;
 
+use crate::client::KeyFile;
+
+/// The key for a server that is followed.
+#[derive(Debug, Args)]
+pub struct ApiKeyArgs {
+    /// A file with a key, if the server asks for one
+    #[arg(long, value_name = "FILE")]
+    pub api_key: Option<String>,
+    /// Send it in the clear, too: over plain HTTP
+    #[arg(long, requires = "api_key")]
+    pub insecure: bool,
+}
+
+impl ApiKeyArgs {
+    /// Returns the key, and how it may travel.
+    pub fn of(&self) -> KeyFile<'_> {
+        KeyFile { path: self.api_key.as_deref(), is_insecure: self.insecure }
+    }
+}
+
 /// `karat log witness`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -33,9 +53,9 @@ pub struct LogWitnessArgs {
     /// Send the cosigned head to the server
     #[arg(long)]
     pub send: bool,
-    /// A file with a key, if the server asks for one
-    #[arg(long, value_name = "FILE")]
-    pub api_key: Option<String>,
+    /// The key, if the server asks for one
+    #[command(flatten)]
+    pub key_file: ApiKeyArgs,
 }
 
 /// `karat log monitor`
@@ -64,9 +84,9 @@ pub struct LogMonitorArgs {
     /// Seconds between two looks (60)
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: Option<u32>,
-    /// A file with a key, if the server asks for one
-    #[arg(long, value_name = "FILE")]
-    pub api_key: Option<String>,
+    /// The key, if the server asks for one
+    #[command(flatten)]
+    pub key_file: ApiKeyArgs,
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,

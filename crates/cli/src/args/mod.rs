@@ -73,6 +73,9 @@ pub struct Cli {
         hide_possible_values = true
     )]
     pub color: Color,
+    /// Let karat.toml name files outside of its folder
+    #[arg(long, global = true, hide = true)]
+    pub allow_outside: bool,
     /// The command
     #[command(subcommand)]
     pub verb: Verb,

@@ -3,7 +3,7 @@
 use clap::Args;
 use karat_terminal::format::FormatArgs;
 
-use karat::ask::AsOf;
+use karat::ask::{AsOf, Fields};
 
 /// The items to send, and where to.
 #[derive(Debug, Args)]
@@ -14,18 +14,24 @@ file and line, as in `karat score`; --name takes the place of the file. It tries
 again for a minute when the server is away or asks to wait.
 
 Example:
-  karat push -c run@1.0.0 --to http://127.0.0.1:7373 \\
+  karat push -c run@1.0.0 --to https://scores.example.org \\
     --key-file key.txt runs.jsonl results.eval")]
 pub struct PushArgs {
-    /// The address of the server: http://HOST:PORT
+    /// The address of the server: https://HOST
     #[arg(long, value_name = "URL")]
     pub to: String,
-    /// The scorecard, here and there: an id or a file
+    /// The scorecard: a file, or an id, here or there
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: String,
     /// A file with the key; without one, none is sent
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<String>,
+    /// Send it in the clear, too: over plain HTTP
+    #[arg(long, requires = "key_file")]
+    pub insecure: bool,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: Fields,
     /// The time of the verdict; goes into the records
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<AsOf>,

@@ -7,7 +7,7 @@ use std::path::Path;
 use karat::Layout;
 use karat::init::{Data, Plan, Prompt};
 use karat::inputs::{Named, files, logs};
-use karat::project::NAME;
+use karat::project::{NAME, Project};
 use karat::text::{clean, count};
 use karat_importers::{Input, Options, unpack};
 
@@ -191,14 +191,19 @@ fn tell(plan: &Plan<'_>, data: &Data, written: &[(&str, &str)], cli: &Cli) -> Re
     }
     writeln!(screen, "{STRONG}next{STRONG:#}")?;
     let check = format!("karat card check {}", names.first().unwrap_or(&CARD));
-    let baseline = "karat check --update-baseline";
+    let is_outside = Project::open_trusted(NAME).is_ok_and(|project| project.refuse_outside().is_err());
+    let with = |command: &str| format!("{command}{}", if is_outside { " --allow-outside" } else { "" });
     let steps = [
-        (plan.released().is_none(), check.as_str(), "what the scorecard proves"),
-        (true, "karat score", "each item"),
-        (plan.has_baseline(), baseline, "keep this run to compare later ones with"),
-        (true, "karat check", "ranks, changes, gates"),
+        (plan.released().is_none(), check, "what the scorecard proves"),
+        (true, with("karat score"), "each item"),
+        (
+            plan.has_baseline(),
+            with("karat check --update-baseline"),
+            "keep this run to compare later ones with",
+        ),
+        (true, with("karat check"), "ranks, changes, gates"),
     ];
-    let steps = steps.into_iter().filter(|(is_next, ..)| *is_next);
+    let steps = steps.iter().filter(|(is_next, ..)| *is_next);
     let width = steps.clone().map(|(_, step, _)| step.len()).max().unwrap_or(0);
     for (_, step, why) in steps {
         writeln!(screen, "  {step:width$}  {FAINT}{why}{FAINT:#}")?;

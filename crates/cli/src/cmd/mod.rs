@@ -52,7 +52,7 @@ use karat_terminal::output::{CARE, Color, Screen};
 
 /// Runs the command of the command line.
 pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
-    take(&mut cli.verb, cli.color)?;
+    take(&mut cli.verb, cli.allow_outside, cli.color)?;
     let cli = &*cli;
     for note in moment::notes() {
         writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {note}")?;

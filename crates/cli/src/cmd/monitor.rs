@@ -85,7 +85,7 @@ fn look(
     given: Option<&VerifyingKey>,
     kept: &mut Option<Kept>,
 ) -> Result<(), Failure> {
-    let mut log = Log::open(&args.log, args.api_key.as_deref())?;
+    let mut log = Log::open(&args.log, args.key_file.of())?;
     let trusted = match (kept.as_ref().map(|kept| kept.key.parse()), given) {
         (Some(Ok(own)), _) => own,
         (Some(Err(_)), _) => {

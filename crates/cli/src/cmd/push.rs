@@ -2,15 +2,20 @@
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use karat::answers::push::Pushed;
+use karat::cards::{CardText, unknown};
 use karat::document;
-use karat::engine::{Ids, Wanted};
-use karat::error::{Error, Place};
+use karat::engine::{Engine, HandedOn};
+use karat::error::Error;
 use karat::inputs::Inputs;
+use karat::text::clean;
 
 use crate::args::{Cli, PushArgs};
+use crate::client::KeyFile;
+use crate::graders;
 use crate::progress::Progress;
 use crate::push::{Courier, Packer, Parcel, Reply};
 use karat_terminal::cards;
@@ -28,22 +33,33 @@ const SHOWN: usize = 20;
 /// If the evidence cannot be read, or the server does not take it.
 pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
     let inputs = Inputs::new(&args.files)?;
-    let card = cards::for_inputs(&args.card, &inputs, cli.color)?;
+    let key = KeyFile { path: args.key_file.as_deref(), is_insecure: args.insecure };
+    let client = Courier::client(&args.to, key)?;
+    let card = match cards::is_here(&args.card) {
+        true => cards::for_inputs(&args.card, &inputs, cli.color)?,
+        false => match client.card(&args.card)? {
+            Some(text) => cards::of_text(&CardText { name: args.card.clone(), text }, cli.color)?,
+            None => return Err(not_there(&args.card, &args.to)),
+        },
+    };
+    let mut engine =
+        Engine::new(Arc::clone(&card), graders::options(card.card(), &Default::default(), &args.fields)?)?;
+    let wanted = engine.wanted();
     let progress = Progress::new(args.no_progress, cli);
-    let wanted = Wanted::of(card.card())?;
     let as_of = args.as_of.as_ref().map(|as_of| as_of.written().text);
     let id = card.name().to_owned();
     let mut query = vec![("card", id.as_str())];
     query.extend(as_of.map(|as_of| ("as_of", as_of)));
-    let mut courier = Courier::new(&args.to, args.key_file.as_deref(), &query, args.attempts)?;
+    let mut courier = Courier::new(client, &query, args.attempts);
     let mut pushed = Pushed { card: id.clone(), to: args.to.clone(), ..Pushed::default() };
-    let mut namer = Namer { ids: Ids::of(&wanted), name: args.name.as_deref() };
     let mut packer = Packer::default();
     let sent = inputs.each(&wanted, &progress, |place, item| {
-        match item {
-            Ok(bytes) => {
-                let name = namer.name(place, bytes);
-                for parcel in packer.add(place, name.as_deref(), bytes) {
+        match item.and_then(|bytes| engine.hand_on(bytes)) {
+            Ok(HandedOn { item, is_nameless }) => {
+                // The file names an item that has no id.
+                let file = || place.name().split(':').next().map(str::to_owned);
+                let name = is_nameless.then(|| args.name.clone().or_else(file)).flatten();
+                for parcel in packer.add(place, name.as_deref(), &item) {
                     send(&parcel, &mut courier, &mut pushed, &progress, cli)?;
                 }
             }
@@ -67,19 +83,9 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(if pushed.refused > 0 { Exit::CouldNotRun } else { Exit::Done })
 }
 
-/// The names of items without an id.
-struct Namer<'n> {
-    ids: Ids,
-    name: Option<&'n str>,
-}
-
-impl Namer<'_> {
-    /// Returns the file that names the item, if it has no id.
-    fn name(&mut self, place: &Place, item: &[u8]) -> Option<String> {
-        let file = || place.name().split(':').next().map(str::to_owned);
-        let given = self.name.map(str::to_owned);
-        self.ids.is_missing(item).then(|| given.or_else(file)).flatten()
-    }
+fn not_there(card: &str, to: &str) -> Failure {
+    let failure = Failure::from(unknown(card));
+    failure.help(format!("`{}` has none of that name either", clean(to)))
 }
 
 fn send(

@@ -29,7 +29,7 @@ const FOLDER: &str = "karat-data";
 
 /// Asks a server whether it answers: an image without a shell has no other program to do so.
 fn health(address: &str) -> Result<Exit, Failure> {
-    let said = Remote::new(address, None)?.health()?;
+    let said = Remote::health(address)?;
     let mut out = lines();
     writeln!(out, "{}", said.as_deref().unwrap_or("{}").trim_end())?;
     out.flush()?;

@@ -36,7 +36,7 @@ enum Schema {
 
 /// Cosigns the head of a log.
 pub fn run(args: &LogWitnessArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let mut log = Log::open(&args.log, args.api_key.as_deref())?;
+    let mut log = Log::open(&args.log, args.key_file.of())?;
     if args.send && !log.is_server() {
         return Err(
             Failure::new("--send needs the address of a server").help("such as http://127.0.0.1:7373")

@@ -19,6 +19,7 @@ use karat_store::{Reader, Receipt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::client::KeyFile;
 use crate::{receipt, store};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
@@ -54,12 +55,12 @@ pub struct Word {
 }
 
 impl Log {
-    /// Opens the log that `name` names: an address that begins with `http://`, or a database.
-    pub fn open(name: &str, api_key: Option<&str>) -> Result<Self, Failure> {
+    /// Opens the log that `name` names: an address that begins with `http://` or `https://`, or a database.
+    pub fn open(name: &str, key: KeyFile<'_>) -> Result<Self, Failure> {
         let source = if name.contains("://") {
-            Source::Server(Server::new(name, api_key)?)
+            Source::Server(Server::new(name, key)?)
         } else {
-            if api_key.is_some() {
+            if key.path.is_some() {
                 return Err(Failure::new("--api-key goes with the address of a server"));
             }
             Source::Database { path: store::database(name)?, reader: Box::new(store::reader(name)?) }

@@ -10,12 +10,14 @@ use serde_json::value::RawValue;
 use ureq::http::Response;
 use ureq::{Body, Error};
 
-use crate::client::{Client, body};
+use crate::client::{Client, KeyFile, body};
 use crate::receipt;
 use karat_terminal::failure::Failure;
 
 /// The time for a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The time for a question about its health: who asks every few seconds gives up after five.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(4);
 /// The longest answer but lists, in bytes: the longest checkpoint.
 const ANSWER_MAX_BYTES: u64 = 64 << 10;
 /// The longest list of changes of the key.
@@ -25,20 +27,21 @@ const LIST_MAX_BYTES: u64 = 16 << 20;
 pub struct Server(Client);
 
 impl Server {
-    /// Makes requests to the server at that address, with the key in the file `api_key`, if it asks for one.
-    pub fn new(address: &str, api_key: Option<&str>) -> Result<Self, Failure> {
-        Client::new(address, api_key, TIMEOUT, None).map(Self)
+    /// Makes requests to the server at that address, with a key if it asks for one.
+    pub fn new(address: &str, key: KeyFile<'_>) -> Result<Self, Failure> {
+        Client::new(address, key, TIMEOUT, None).map(Self)
     }
 
-    /// Returns what the server says about its health. One that is asked by a name that it does not have answers all the same:
-    /// then there is nothing to say.
-    pub fn health(&self) -> Result<Option<String>, Failure> {
-        let mut response = self.ask("/healthz")?;
+    /// Returns what the server at that address says about its health. One that is asked by a name that it does not have answers
+    /// all the same: then there is nothing to say.
+    pub fn health(address: &str) -> Result<Option<String>, Failure> {
+        let server = Self(Client::new(address, KeyFile::default(), HEALTH_TIMEOUT, None)?);
+        let mut response = server.ask("/healthz")?;
         if response.status().as_u16() == 421 {
             return Ok(None);
         }
-        let bytes = self.body(&mut response, ANSWER_MAX_BYTES)?;
-        String::from_utf8(bytes).map(Some).map_err(|error| self.other(&error))
+        let bytes = server.body(&mut response, ANSWER_MAX_BYTES)?;
+        String::from_utf8(bytes).map(Some).map_err(|error| server.other(&error))
     }
 
     /// Returns the key that the server says its log has.
@@ -120,7 +123,9 @@ impl Server {
         if let Error::BodyExceedsLimit(most) = error {
             return self.other(&format!("an answer of more than {} KiB", most >> 10));
         }
-        Failure::new(format!("cannot reach `{}`: {error}", clean(&self.0.base)))
+        self.0
+            .untrusted(error)
+            .unwrap_or_else(|| Failure::new(format!("cannot reach `{}`: {error}", clean(&self.0.base))))
     }
 
     /// Returns the failure for an answer that karat does not give.

@@ -9,7 +9,7 @@ use ureq::Body;
 use ureq::http::Response;
 
 use super::Parcel;
-use crate::client::{Client, body};
+use crate::client::{Client, KeyFile, body, escaped};
 use karat_terminal::failure::Failure;
 
 /// The time in which a server scores a batch and answers; within the last part of it the body of the answer arrives.
@@ -82,33 +82,22 @@ enum Unanswered {
 }
 
 impl Courier {
-    /// Makes requests to the server at `address`.
-    ///
-    /// # Errors
-    /// If the address is not one of plain HTTP, or the file with the key cannot be read.
-    pub fn new(
-        address: &str,
-        key_file: Option<&str>,
-        query: &[(&str, &str)],
-        attempts_max: u32,
-    ) -> Result<Self, Failure> {
-        Self::with_timeout(address, key_file, query, attempts_max, TIMEOUT)
-    }
-
-    fn with_timeout(
-        address: &str,
-        key_file: Option<&str>,
-        query: &[(&str, &str)],
-        attempts_max: u32,
-        timeout: Duration,
-    ) -> Result<Self, Failure> {
-        let client = Client::new(address, key_file, timeout, Some(timeout / BODY_PART))?;
+    /// Sends through `client`.
+    pub fn new(client: Client, query: &[(&str, &str)], attempts_max: u32) -> Self {
         let mut query_text = String::new();
         for (name, value) in query {
             let sign = if query_text.is_empty() { '?' } else { '&' };
             query_text.push_str(&format!("{sign}{name}={}", escaped(value)));
         }
-        Ok(Self { client, path: format!("/v1/evidence{query_text}"), attempts_max, repeats: 0 })
+        Self { client, path: format!("/v1/evidence{query_text}"), attempts_max, repeats: 0 }
+    }
+
+    /// Returns a client with the times that a batch takes.
+    ///
+    /// # Errors
+    /// If the address or the key cannot be used.
+    pub fn client(address: &str, key: KeyFile<'_>) -> Result<Client, Failure> {
+        Client::new(address, key, TIMEOUT, Some(TIMEOUT / BODY_PART))
     }
 
     /// Sends a request and returns the reply to each of its items. `wait` gets the reason and the length of each pause.
@@ -157,6 +146,7 @@ impl Courier {
     fn attempt(&self, parcel: &Parcel) -> Result<Vec<Reply>, Unanswered> {
         // A connection that is refused, torn or silent: whether the items were stored is not known, and does not matter.
         let again = |error: ureq::Error| match error {
+            error if let Some(failure) = self.client.untrusted(&error) => Unanswered::Never(failure),
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
                 Unanswered::Never(Failure::new(format!("cannot ask `{}`: {error}", clean(&self.client.base))))
             }
@@ -197,7 +187,11 @@ impl Courier {
             _ => {
                 let what = format!("`{}` answered {status}{}", clean(&self.client.base), said(&body));
                 let failure = Failure::new(what);
+                let has_path = self.client.base.splitn(4, '/').nth(3).is_some();
                 Err(Unanswered::Never(match status {
+                    300..=399 => failure.help("no key follows a redirect: give the address that it leads to"),
+                    403 | 404 if has_path && reason(&body).contains("another site") => failure
+                        .help("karat answers below `/`: what serves it below another path takes that off before it asks karat"),
                     401 => failure.help("give a file with a key that may write evidence: --key-file FILE"),
                     403 => failure.help("this key may not do that: it needs the scope `write:evidence`"),
                     404 => failure.help("a scorecard that is not released has to be published there first"),
@@ -262,14 +256,6 @@ fn said(body: &[u8]) -> String {
     if reason.is_empty() { reason } else { format!(": {reason}") }
 }
 
-/// Returns a value as a query has it.
-fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -332,7 +318,8 @@ mod tests {
             let address = hostile(head, go_on);
             let parcel = Parcel { places: vec![(1, "a:1".into()), (2, "a:2".into())], ..Parcel::default() };
             let timeout = Duration::from_millis(300);
-            let mut courier = Courier::with_timeout(&address, None, &[], 12, timeout).unwrap();
+            let client = Client::new(&address, KeyFile::default(), timeout, Some(timeout / BODY_PART));
+            let mut courier = Courier::new(client.unwrap(), &[], 12);
             let began = std::time::Instant::now();
             let failure = courier.deliver(&parcel, &mut |_, _| {}).unwrap_err();
             assert!(failure.to_string().contains(expected), "{head:?}: {failure}");

@@ -61,7 +61,8 @@ pub fn program(folder: &Path) -> Command {
     command.current_dir(folder).stdin(Stdio::null());
     for name in [
         "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM", "CI", "KARAT_FORMAT",
-        "GITHUB_STEP_SUMMARY",
+        "GITHUB_STEP_SUMMARY", "SSL_CERT_FILE", "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY",
+        "all_proxy", "https_proxy", "http_proxy", "no_proxy",
     ] {
         command.env_remove(name);
     }

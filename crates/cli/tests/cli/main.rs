@@ -32,6 +32,8 @@ mod log;
 mod lost;
 mod numbers;
 mod official;
+#[cfg(unix)]
+mod outside;
 mod pages;
 mod project;
 mod push;
@@ -54,6 +56,8 @@ mod streams;
 mod stress;
 mod tasks;
 mod timestamps;
+#[cfg(unix)]
+mod tls;
 mod tries;
 mod tune;
 mod uncertainty;

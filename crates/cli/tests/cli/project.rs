@@ -86,7 +86,7 @@ fn a_project_reads_files_alone() {
         for (inputs, baseline) in [(path, "base.csv"), ("new.csv", path)] {
             let text = format!("card = \"card.toml\"\ninputs = [\"{inputs}\"]\nbaseline = \"{baseline}\"\n");
             folder.write("karat.toml", &text);
-            let run = alone(folder.path(), &["check"]);
+            let run = alone(folder.path(), &["check", "--allow-outside"]);
             run.ends(1, "is neither a file nor a folder");
         }
     }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Proxy {
 }
 
 /// Reads one request unchanged, with its body.
-fn request(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+pub fn request(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
         let end = read.windows(4).position(|four| four == b"\r\n\r\n");
@@ -134,13 +134,13 @@ weight  = 1
 formula = "solved"
 "#;
 
-struct Place {
-    folder: Folder,
-    server: Server,
+pub struct Place {
+    pub folder: Folder,
+    pub server: Server,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = Folder::new();
         let server = Server::new(folder.path(), &["scores"]);
         folder.write("card.toml", CARD);
@@ -150,14 +150,14 @@ impl Place {
         Self { folder, server }
     }
 
-    fn push(&self, address: &str, more: &[&str]) -> Run {
+    pub fn push(&self, address: &str, more: &[&str]) -> Run {
         let to = format!("http://{address}");
         let first = ["push", "-c", "card.toml", "--key-file", "key.txt", "--json", "--to", &to];
         self.folder.karat(&[&first[..], more].concat())
     }
 
     /// Returns how often each item is stored, by its id.
-    fn stored(&self) -> BTreeMap<String, usize> {
+    pub fn stored(&self) -> BTreeMap<String, usize> {
         let mut found = BTreeMap::new();
         let mut path = String::from("/v1/records?limit=1000");
         loop {
@@ -176,7 +176,7 @@ impl Place {
     }
 }
 
-fn pushed(run: &Run) -> Pushed {
+pub fn pushed(run: &Run) -> Pushed {
     assert!(!run.stdout.is_empty(), "{}", run.stderr);
     answers::read(run.stdout.as_bytes()).unwrap().unwrap()
 }
@@ -291,7 +291,7 @@ fn what_is_refused_is_named_with_its_place_and_the_rest_is_stored() {
     let run = place.push(place.server.address(), &["runs.jsonl"]);
     assert_eq!((run.status, counts(&run)), (1, (2, 0, 3)), "{}", run.stdout);
     let places: Vec<(String, String)> =
-        pushed(&run).problems.into_iter().map(|it| (it.place, it.reason)).collect();
+        pushed(&run).problems.into_iter().map(|it| (it.places.join(" "), it.reason)).collect();
     let reason = |line: u32| {
         let found = places.iter().find(|(place, _)| *place == format!("runs.jsonl:{line}"));
         found.map(|(_, reason)| reason.clone()).unwrap_or_default()
@@ -348,11 +348,11 @@ fn what_cannot_be_sent_is_refused_with_a_hint() {
     place.folder.write("other.key", "karat_0000000000000000000000000000000000000000000000000000");
     let address = format!("http://{}", place.server.address());
     for (more, hint) in [
-        (
-            &["-c", "card.toml", "--to", "https://127.0.0.1:1"][..],
-            "--to https://127.0.0.1:1 --change-host-header",
-        ),
-        (&["-c", "card.toml", "--to", "127.0.0.1:1"], "is not an address with `http://`"),
+        (&["-c", "card.toml", "--to", "127.0.0.1:1"][..], "is not an address such as `https://HOST`"),
+        (&["-c", "card.toml", "--to", "ftp://127.0.0.1"], "is neither `https://` nor `http://`"),
+        (&["-c", "card.toml", "--to", "http://127.0.0.1:1/?a=b"], "is not an address such as"),
+        (&["-c", "card.toml", "--to", "http://a.invalid", "--key-file", "key.txt"], "add `--insecure`"),
+        (&["-c", "crad", "--to", &address], "has none of that name either"),
         (&["-c", "card.toml", "--to", &address, "--key-file", "other.key"], "--key-file FILE"),
         (&["-c", "run", "--to", &address, "--key-file", "none.key"], "there is no such file"),
         (&["-c", "card.toml", "--to", "http://127.0.0.1:9", "--attempts", "1"], "in 1 attempt"),
@@ -362,4 +362,74 @@ fn what_cannot_be_sent_is_refused_with_a_hint() {
         assert!(run.stderr.contains(hint), "{more:?}: {}", run.stderr);
     }
     assert!(place.stored().is_empty());
+}
+
+#[test]
+fn equal_problems_are_told_once_with_their_number() {
+    let place = Place::new();
+    let lines: String = (0..6000).map(|n| format!("{{\"id\": \"{n}\", \"solved\": 7}}\n")).collect();
+    place.folder.write("runs.jsonl", &lines);
+    let run = place.push(place.server.address(), &["runs.jsonl"]);
+    assert_eq!((run.status, counts(&run)), (1, (0, 0, 6000)), "{}", run.stderr);
+    assert!(run.stdout.len() < 4000, "{} bytes", run.stdout.len());
+    let problems = pushed(&run).problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].items, 6000);
+    let first: Vec<String> = (1..=5).map(|line| format!("runs.jsonl:{line}")).collect();
+    assert_eq!(problems[0].places, first);
+    let to = format!("http://{}", place.server.address());
+    let table =
+        place.folder.line(&format!("push -c card.toml --key-file key.txt --table --to {to} runs.jsonl"));
+    let words = table.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("runs.jsonl:1 and 5999 more"), "{}{}", table.stdout, table.stderr);
+    assert!(table.stdout.lines().count() < 10, "{}{}", table.stdout, table.stderr);
+}
+
+#[test]
+fn fields_of_other_names_are_sent_under_the_names_that_a_server_reads() {
+    let place = Place::new();
+    place.folder.write("table.csv", "model,case,solved\nant,t1,1\nbee,t2,0\n");
+    // A subject that is not meant, a number that a double does not hold, and an id.
+    place.folder.write(
+        "runs.jsonl",
+        "{\"subject\": \"x\", \"task\": \"y\", \"who\": {\"name\": \"cat\"}, \"solved\": 1, \"seed\": 123456789012345678901, \
+         \"id\": \"a\"}\n",
+    );
+    let fields = ["--subject-field", "model", "--task-field", "case"];
+    let run = place.push(place.server.address(), &[&["table.csv"], &fields[..]].concat());
+    assert_eq!((run.status, counts(&run)), (0, (2, 0, 0)), "{}{}", run.stdout, run.stderr);
+    let run = place.push(place.server.address(), &["runs.jsonl", "--subject-field", "$.who.name"]);
+    assert_eq!((run.status, counts(&run)), (0, (1, 0, 0)), "{}{}", run.stdout, run.stderr);
+    let ids: Vec<String> = place.stored().into_keys().collect();
+    assert_eq!(ids, ["a", "table.csv:2", "table.csv:3"].map(String::from).to_vec());
+    let (_, records) = place.server.ask("GET", "/v1/records", "");
+    for part in [
+        "\"subject\":\"ant\"", "\"subject\":\"bee\"", "\"subject\":\"cat\"", "\"task\":\"t1\"",
+        "\"task\":\"t2\"",
+    ] {
+        assert!(records.contains(part), "{part}: {records}");
+    }
+    assert!(!records.contains("\"task\":\"y\"") || records.contains("\"subject\":\"cat\""), "{records}");
+    // What lacks the field is refused here, with its place.
+    let run = place.push(place.server.address(), &["table.csv", "--subject-field", "who"]);
+    assert_eq!((run.status, counts(&run)), (1, (0, 0, 2)), "{}", run.stderr);
+    assert!(pushed(&run).problems[0].reason.contains("`who`"), "{}", run.stdout);
+    let other =
+        place.folder.line("push -c log-forensics --to http://127.0.0.1:9 --task-field case table.csv");
+    other.ends(1, "leave out --task-field");
+}
+
+#[test]
+fn a_scorecard_that_the_server_alone_has_is_read_there() {
+    let place = Place::new();
+    // As a table, whose columns only the scorecard names.
+    place.folder.write("table.csv", "subject,solved\nant,1\n");
+    let to = format!("http://{}", place.server.address());
+    for (card, expected) in [("pushed", (1, 0, 0)), ("pushed@1.0.0", (0, 1, 0))] {
+        let run = place
+            .folder
+            .karat(&["push", "-c", card, "--key-file", "key.txt", "--json", "--to", &to, "table.csv"]);
+        assert_eq!((run.status, counts(&run)), (0, expected), "{}", run.stderr);
+        assert_eq!(pushed(&run).card, "pushed@1.0.0");
+    }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use karat_importers::IMPORTERS;
 use karat_reader::Kind;
+use karat_store::log::{Signer, VerifyingKey};
 use serde_json::Value;
 
 use crate::common::{Folder, Run, finish, karat, root};
@@ -143,8 +144,17 @@ fn step(folder: &Folder, step: &str, environment: &[(&str, &str)]) -> Run {
     finish(&mut command, "")
 }
 
-/// Makes a release of the program under test, as `scripts/dist` does, and returns where it is.
-fn release(folder: &Folder) -> String {
+/// Runs `scripts/signed-note` in a folder.
+fn note(folder: &Folder, arguments: &[&str], input: &str) -> Run {
+    let mut command = Command::new("python3");
+    finish(
+        command.arg("-B").arg(root().join("scripts/signed-note")).args(arguments).current_dir(folder.path()),
+        input,
+    )
+}
+
+/// Makes a release of the program under test, as `scripts/dist` does, and returns where it is, and the key that signed it.
+fn release(folder: &Folder) -> (String, String) {
     let machine = std::env::consts::ARCH;
     let name = format!("karat-9.9.9-{machine}-unknown-linux-musl");
     let at = folder.path().join("releases/v9.9.9");
@@ -153,32 +163,73 @@ fn release(folder: &Folder) -> String {
     let pack = "tar --create --gzip --file \"$0.tar.gz\" \"$0\" && sha256sum \"$0.tar.gz\" > SHA256SUMS";
     let packed = finish(Command::new("bash").args(["-c", pack, &name]).current_dir(&at), "");
     assert_eq!(packed.status, 0, "{}", packed.stderr);
-    format!("file://{}", folder.path().join("releases").display())
+    let key = note(folder, &["new", "example.org/karat", "secret.pem"], "");
+    assert_eq!(key.status, 0, "{}", key.stderr);
+    let sums = fs::read_to_string(at.join("SHA256SUMS")).unwrap();
+    let signed = note(folder, &["sign", "example.org/karat", "secret.pem"], &sums).stdout;
+    fs::write(at.join("SHA256SUMS.note"), &signed).unwrap();
+    // The form is the one of karat's own notes, both ways.
+    let trusted: VerifyingKey = key.stdout.trim().parse().unwrap();
+    assert_eq!(trusted.open(&signed).unwrap(), sums);
+    let own = Signer::new("example.org/own", &[7; 32]).unwrap();
+    let checked = note(folder, &["check", &own.verifying_key().to_string()], &own.sign(&sums).unwrap());
+    assert_eq!((checked.status, checked.stdout), (0, sums), "{}", checked.stderr);
+    (format!("file://{}", folder.path().join("releases").display()), key.stdout.trim().to_owned())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn the_action_installs_what_was_published_and_ends_with_the_status_of_karat() {
     let folder = Folder::new();
-    let releases = release(&folder);
-    let from = [("KARAT_VERSION", "9.9.9"), ("KARAT_RELEASES", releases.as_str())];
+    let (releases, key) = release(&folder);
+    let from =
+        [("KARAT_VERSION", "9.9.9"), ("KARAT_RELEASES", releases.as_str()), ("KARAT_KEY", key.as_str())];
     let run = step(&folder, "install", &from);
     assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
     let added = fs::read_to_string(folder.path().join("path")).unwrap();
     assert!(fs::metadata(format!("{}/karat", added.trim())).is_ok(), "{added}");
     let other = "0".repeat(64);
     for (environment, says) in [
-        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", other.as_str())], "is not what was published"),
-        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", "$(id)")], "there is no checksum"),
+        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", other.as_str())], "is not the one that is wanted"),
+        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", "$(id)")], "expected $(id)"),
         ([("KARAT_VERSION", "9.9.8"), ("KARAT_SHA256", "")], "cannot fetch"),
         ([("KARAT_VERSION", "9.9.9; id"), ("KARAT_SHA256", "")], "is not one such as 0.1.0"),
         ([("KARAT_VERSION", "../../x"), ("KARAT_SHA256", "")], "is not one such as 0.1.0"),
     ] {
-        let environment = [&environment[..], &[("KARAT_RELEASES", releases.as_str())]].concat();
+        let environment = [&from[1..], &environment[..]].concat();
         let run = step(&folder, "install", &environment);
         assert_eq!(run.status, 1, "{environment:?}");
         assert!(run.stderr.contains("::error title=karat::") && run.stderr.contains(says), "{}", run.stderr);
     }
+    // What was not signed, or by another key, is not even unpacked.
+    let at = folder.path().join("releases/v9.9.9");
+    let signed = fs::read_to_string(at.join("SHA256SUMS.note")).unwrap();
+    let stranger = note(&folder, &["new", "example.org/karat", "other.pem"], "").stdout;
+    let program = folder.path().join("temp/karat-bin/karat");
+    fs::remove_file(&program).unwrap();
+    let archive = at.join(format!("karat-9.9.9-{}-unknown-linux-musl.tar.gz", std::env::consts::ARCH));
+    let bytes = fs::read(&archive).unwrap();
+    let own = signed.split(' ').next().unwrap();
+    for (key, text, packed, says) in [
+        (key.as_str(), signed.replacen(own, &other, 1), &bytes[..], "are not signed by the trusted key"),
+        (key.as_str(), signed.split("\n\n").next().unwrap().to_owned() + "\n", &bytes, "are not signed by"),
+        (stranger.trim(), signed.clone(), &bytes, "are not signed by the trusted key"),
+        ("nonsense", signed.clone(), &bytes, "is not a key"),
+        ("", signed.clone(), &bytes, "give the input `key`"),
+        (key.as_str(), signed.clone(), b"another", "is not what was published"),
+        (key.as_str(), String::new(), &bytes, "are not signed by the trusted key"),
+    ] {
+        fs::write(at.join("SHA256SUMS.note"), text).unwrap();
+        fs::write(&archive, packed).unwrap();
+        let run = step(&folder, "install", &[&from[..2], &[("KARAT_KEY", key)]].concat());
+        assert!(run.status == 1 && run.stderr.contains(says), "{says}: {}", run.stderr);
+        assert!(!program.exists(), "{says}");
+    }
+    fs::remove_file(at.join("SHA256SUMS.note")).unwrap();
+    step(&folder, "install", &from).ends(1, "cannot fetch");
+    fs::write(at.join("SHA256SUMS.note"), &signed).unwrap();
+    fs::write(&archive, &bytes).unwrap();
+    assert_eq!(step(&folder, "install", &from).status, 0);
     let path = format!("{}:{}", added.trim(), std::env::var("PATH").unwrap());
     let data = root().display().to_string();
     let gate =
@@ -315,6 +366,37 @@ fn the_action_is_well_formed() {
     let runs = text.split("runs:\n").nth(1).unwrap();
     assert!(runs.contains("using: composite"));
     assert_eq!(runs.matches("shell: bash").count(), runs.matches("run: ").count());
+}
+
+/// A fork runs without secrets, and what has them neither checks out a fork nor writes an expression into a script.
+#[test]
+fn the_workflows_for_forks_keep_code_and_secrets_apart() {
+    let read = |name: &str| -> Value {
+        let text = fs::read_to_string(root().join("examples/project").join(name)).unwrap();
+        serde_saphyr::from_str(&text).unwrap()
+    };
+    for (name, event, job) in
+        [("gate.yml", "pull_request", "gate"), ("comment.yml", "workflow_run", "comment")]
+    {
+        let flow = read(name);
+        assert_eq!(flow["on"].as_object().unwrap().keys().collect::<Vec<_>>(), [event], "{name}");
+        let rights = flow["permissions"].as_object().unwrap();
+        let may_write = rights.values().any(|right| right == "write");
+        let steps = flow["jobs"][job]["steps"].as_array().unwrap();
+        let uses = |what: &str| {
+            steps.iter().any(|step| step["uses"].as_str().is_some_and(|it| it.starts_with(what)))
+        };
+        assert_eq!(
+            (may_write, uses("actions/checkout")),
+            (event == "workflow_run", event == "pull_request"),
+            "{name}"
+        );
+        assert!(steps.iter().all(|step| !step["run"].to_string().contains("${{")), "{name}");
+        assert_eq!(flow.to_string().contains("github.token"), may_write, "{name}");
+        assert!(!flow.to_string().contains("secrets."), "{name}");
+    }
+    let (gate, comment) = (read("gate.yml"), read("comment.yml"));
+    assert_eq!(comment["on"]["workflow_run"]["workflows"][0], gate["name"]);
 }
 
 /// Commands of the image are ones that karat understands, and nothing in it asks for root.

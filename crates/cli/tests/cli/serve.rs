@@ -255,3 +255,22 @@ fn is_part(part: &Value, whole: &Value) -> bool {
         (part, whole) => part == whole,
     }
 }
+
+#[test]
+fn a_log_in_a_file_has_no_colours() {
+    let folder = Folder::new();
+    let log = folder.path().join("server.log");
+    let mut command = program(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "text", "data"]);
+    command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let started: Value = serde_json::from_str(&line).unwrap();
+    let url = started["url"].as_str().unwrap();
+    let asked = ask(url.trim_start_matches("http://"), "", "GET", "/healthz", "");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(asked.is_some() && text.contains("/healthz") && !text.contains('\u{1b}'), "{text}");
+}

@@ -331,10 +331,10 @@ fn what_followers_cannot_do_is_told() {
         ),
         (
             vec![
-                "witness", "https://127.0.0.1:1", "--key", "w.key", "--state", "w.json", "--log-key",
+                "witness", "ftp://127.0.0.1:1", "--key", "w.key", "--state", "w.json", "--log-key",
                 "scores/log.pub",
             ],
-            "karat speaks plain HTTP",
+            "is neither `https://` nor `http://`",
         ),
         (
             vec![

@@ -271,6 +271,12 @@ fn cases<'a>(bench: &'a Bench, layers: &Layers, address: &str, name: &str, own: 
             fs::remove_file(&large).unwrap();
         }),
     );
+    let trap = format!(
+        "f={}/trap; echo > $f; for rights in 4755 2755 u+s g+s; do chmod $rights $f && exit 77; done; mkfifo $f.pipe && exit 77; \
+         chmod 755 $f && rm $f",
+        bench.writable.display()
+    );
+    add("files with the rights of their owner, and pipes", &[], shell(&trap, &writes), ends(End::Exit(0)));
     add("doors of the kernel", &[], plain(&["kernel"]), ends(End::Exit(0)));
     add("lifted limits", &[], with(&["limits"], &one_second), ends(End::Exit(0)));
     cases

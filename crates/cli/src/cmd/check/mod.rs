@@ -49,8 +49,8 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 fn project_of(args: &CheckProjectArgs, cli: &Cli) -> Result<Project, Failure> {
     match &args.project {
-        Some(path) => project::open(Path::new(path), cli.color),
-        None => project::need(cli.color),
+        Some(path) => project::open(Path::new(path), cli.allow_outside, cli.color),
+        None => project::need(cli.allow_outside, cli.color),
     }
 }
 
