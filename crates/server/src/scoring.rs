@@ -167,7 +167,7 @@ impl How<'_> {
             // Under the id of a recording stands the evidence of its run, and would no more if another item came first.
             is_of_task: memory.flows.state().is_delivered(item.id)
                 || card.evidence == karat_reader::Kind::WorkflowRun.name()
-                    && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
+                    && item.context.task.is_some_and(|task| memory.flows.state().like(task).is_some()),
             keeper: authority::trace_keeper(item.id),
         }));
         let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };

@@ -2,6 +2,8 @@
 
 use std::sync::{RwLock, RwLockReadGuard};
 
+use karat_evidence::names::LookAlikes;
+
 use super::{
     Content, Delivery, Phase, Plan, StoredPlan, StoredTask, Verdict, VerdictState, drawn, milliseconds,
 };
@@ -25,6 +27,8 @@ pub struct FlowState {
     tasks: BTreeMap<String, TaskState>,
     /// In the order in which they were posted.
     order: Vec<String>,
+    /// Their ids, by place in that order.
+    looks: LookAlikes,
     /// Plans without a verdict: the last moment for recordings, the task and the miner.
     open: BTreeSet<(i64, String, String)>,
     records: BTreeSet<String>,
@@ -87,6 +91,12 @@ impl FlowState {
         self.tasks.get(id)
     }
 
+    /// Returns the id of a posted task that is this one, or looks like it.
+    pub(crate) fn like(&self, id: &str) -> Option<&str> {
+        let first = || self.order.get(usize::try_from(*self.looks.like(id).first()?).ok()?);
+        self.tasks.get_key_value(id).map(|(id, _)| id).or_else(first).map(String::as_str)
+    }
+
     /// Returns all tasks, the last posted first.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
         self.order.iter().rev().filter_map(|id| self.tasks.get(id))
@@ -123,6 +133,7 @@ impl FlowState {
             }
             Content::Task(task) => {
                 let id = task.task.task_id.clone();
+                self.looks.add(u32::try_from(self.order.len()).unwrap_or(u32::MAX), &id);
                 self.order.push(id.clone());
                 self.tasks.insert(id, TaskState { task: Arc::from(task), plans: BTreeMap::new() });
             }
