@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use axum::http::Uri;
 use axum::http::header::CACHE_CONTROL;
-use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
 use karat::answers::leaderboard::method::{
@@ -41,7 +40,6 @@ use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refuse_left_out, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::subjects::all_subjects;
-use crate::web::address::query as query_of;
 
 /// The default number of rows of a page with the method `means`, and the largest number.
 const ROWS: (usize, usize) = (100, 1000);
@@ -58,7 +56,7 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// The parts of a question that only a log has, and the part of an answer.
-#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OfLog {
     /// Only these tasks, separated by commas.
@@ -195,8 +193,7 @@ pub(crate) async fn badge(Get(app, _): Get, Params(asked): Params<BadgeParams>) 
     if app.memory.index().number(&asked.subject).is_none() {
         return Err(Problem::unknown("subject", &asked.subject, ""));
     }
-    let uri = query_of("/v1/leaderboards", &[("card", &asked.card)]).parse();
-    let question = Question::read(&app, &uri.map_err(|error: InvalidUri| Problem::internal(&error))?)?;
+    let question = Question::of(&app, vec![(String::from("card"), asked.card)], OfLog::default())?;
     let text = written(&app, question).await?;
     let answer = serde_json::from_slice(&text).map_err(|error| Problem::internal(&error))?;
     let badge = Badge::of(&answer, Some(&pool.card), &asked.subject, Show::default(), None);
@@ -560,7 +557,10 @@ impl OfLog {
 impl Question {
     /// Reads a query. Without a moment of official scores it is about the present one, so that an answer is kept under its own.
     pub(crate) fn read(app: &App, uri: &Uri) -> Result<Self, Problem> {
-        let pairs: Vec<(String, String)> = query(uri)?;
+        Self::of(app, query(uri)?, query(uri)?)
+    }
+
+    fn of(app: &App, pairs: Vec<(String, String)>, of_log: OfLog) -> Result<Self, Problem> {
         let mut all = Map::new();
         for (name, text) in pairs {
             let at_fault = match NAMES.contains(&name) {
@@ -589,7 +589,7 @@ impl Question {
             all.insert(String::from("as_of"), Value::String(app.moment().to_string()));
         }
         let ask: Leaderboard = from_value(Value::Object(all)).map_err(|error| Problem::internal(&error))?;
-        Ok(Self { ask, of_log: query(uri)? })
+        Ok(Self { ask, of_log })
     }
 
     /// Returns the part of the question that the index answers.

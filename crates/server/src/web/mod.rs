@@ -8,7 +8,7 @@
 //!
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
-pub(crate) mod address;
+mod address;
 mod arena;
 mod assets;
 mod breakdown;
