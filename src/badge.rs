@@ -1,10 +1,15 @@
 //! A badge: a label and a value in one line, as SVG, or as the JSON that shields.io draws.
 
+use karat_core::number::Decimal;
+use karat_core::scorecard::Scorecard;
 use maud::html;
 use serde_json::json;
 
-use crate::answers;
-use crate::text::clean;
+use crate::answers::{
+    self,
+    leaderboard::{LeaderboardAnswer, LeaderboardRow},
+};
+use crate::text::{clean, ranks};
 
 /// A badge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +20,21 @@ pub struct Badge {
     pub value: String,
     /// The colour behind the value.
     pub color: Color,
+}
+
+/// The text of a badge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Show {
+    /// The score and its interval, if it has one.
+    #[default]
+    Interval,
+    /// The score.
+    Score,
+    /// The rank, and the letters of ties.
+    Rank,
+    /// The band, else the tier.
+    Band,
 }
 
 /// The colour of a badge: where the score lies among the bands of its scorecard.
@@ -82,6 +102,51 @@ const LONGEST: usize = 60;
 const WIDE: u32 = 110;
 
 impl Badge {
+    /// Returns the badge of a subject. One without a rank has none of what is asked for.
+    pub fn of(
+        answer: &LeaderboardAnswer,
+        card: Option<&Scorecard>,
+        subject: &str,
+        show: Show,
+        label: Option<String>,
+    ) -> Self {
+        let board = answer.leaderboards.first();
+        let row = board.and_then(|board| board.rows.iter().find(|row| row.subject == subject));
+        let title = card.map(|card| if card.title.is_empty() { card.name() } else { card.title.clone() });
+        let label = label.or(title).unwrap_or_else(|| subject.to_owned());
+        let Some((board, row)) = board.zip(row) else {
+            return Self { label, value: String::from("no score"), color: Color::Grey };
+        };
+        let writing = board.writing(answer.basis.scale);
+        let number = writing.number(row.score.mean);
+        let place = card.filter(|_| board.is_of_scores()).and_then(|card| band(card, row));
+        let value = match show {
+            Show::Interval => match row.score.interval() {
+                Some(ends) => format!("{number} ({})", writing.ends(Some(ends))),
+                None => number,
+            },
+            Show::Score => number,
+            Show::Rank => {
+                let ties = row.ties();
+                let ties = if ties.is_empty() { ties } else { format!(" {ties}") };
+                format!("{} of {}{ties}", ranks(row.shown_ranks()), board.ranked)
+            }
+            Show::Band => {
+                let tier = row.official.as_ref().and_then(|official| official.tier.clone());
+                place
+                    .as_ref()
+                    .map(|(name, _)| name.clone())
+                    .or(tier)
+                    .unwrap_or_else(|| String::from("no band"))
+            }
+        };
+        Self {
+            label,
+            value: clean(&value).into_owned(),
+            color: place.map_or(Color::Blue, |(_, color)| color),
+        }
+    }
+
     /// Returns the drawing. The same badge gives the same bytes.
     pub fn svg(&self) -> String {
         let (label, value) = (short(&self.label), short(&self.value));
@@ -122,6 +187,20 @@ impl Badge {
         });
         format!("{}\n", answers::write(&value))
     }
+}
+
+/// Returns the band of a score and its colour; of a card without bands the tier that these points are enough for.
+fn band(card: &Scorecard, row: &LeaderboardRow) -> Option<(String, Color)> {
+    let bands = card.bands.iter().map(|band| (&band.name, band.from));
+    let tiers = card.tiers.iter().map(|tier| (&tier.name, tier.score));
+    let mut levels: Vec<(&String, Decimal)> =
+        if card.bands.is_empty() { tiers.collect() } else { bands.collect() };
+    levels.sort_by_key(|(_, from)| *from);
+    // As published: cut at millionths of a point, so that a score is never in a band above its own.
+    let points = (row.score.mean * 1e6 + 1e-3).floor();
+    let at = levels.iter().rposition(|(_, from)| from.millionths() as f64 <= points)?;
+    let name = levels.get(at).map(|(name, _)| (*name).clone())?;
+    Some((name, Color::of_band(at, levels.len())))
 }
 
 /// Returns a text without what XML cannot hold or what turns a line, cut at the end.

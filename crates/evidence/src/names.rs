@@ -18,8 +18,8 @@ pub struct NameFault {
 /// Returns what keeps `text` from being a name, if anything does.
 ///
 /// A name is a text in normalisation form C (Unicode Standard Annex 15) without control and format characters, without
-/// separators of lines and paragraphs, and without white space around it; not `.` or `..`, which addresses resolve. So two
-/// names that differ do so by something that is seen.
+/// others that are not drawn, without separators of lines and paragraphs, without more than four marks on one letter, and without
+/// white space around it; not `.` or `..`, which addresses resolve. So two names that differ do so by something that is seen.
 pub fn fault(text: &str) -> Option<NameFault> {
     let fault = |expected, hint| Some(NameFault { expected, hint });
     // Most names.
@@ -42,9 +42,20 @@ pub fn fault(text: &str) -> Option<NameFault> {
         );
     }
     if let Some(hidden) = text.chars().find(|it| is_hidden(*it)) {
+        let example = if hidden == EMOJI { ": names have emoji without it, such as \u{2764}" } else { "" };
         return fault(
-            "a name without control and format characters",
-            format!("leave out U+{:04X}", u32::from(hidden)),
+            "a name without control and format characters, and others that are not drawn",
+            format!("leave out U+{:04X}{example}", u32::from(hidden)),
+        );
+    }
+    let mut marks = 0;
+    if let Some(mark) = text.chars().find(|it| {
+        marks = if is_mark(*it) { marks + 1 } else { 0 };
+        marks > MARKS_MAX
+    }) {
+        return fault(
+            "a name with at most 4 marks on one letter",
+            format!("leave out U+{:04X}", u32::from(mark)),
         );
     }
     if is_nfc_quick(text.chars()) != IsNormalized::Yes && text.nfc().ne(text.chars()) {
@@ -57,18 +68,34 @@ pub fn fault(text: &str) -> Option<NameFault> {
     None
 }
 
-/// Returns whether a character cannot be seen: a control or format character, or a separator of lines or paragraphs.
+/// The mark that asks for the emoji of the character before it.
+const EMOJI: char = '\u{fe0f}';
+/// The most marks on one letter: more cover the lines around it, and are not seen one by one.
+const MARKS_MAX: usize = 4;
+
+fn is_mark(it: char) -> bool {
+    matches!(it.general_category(), GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
+}
+
+/// Returns whether a character cannot be seen: a control or format character, a separator of lines or paragraphs, or one of
+/// the others that Unicode calls ignorable by default; and the blank of Braille.
 fn is_hidden(it: char) -> bool {
-    matches!(
-        it.general_category(),
-        GeneralCategory::Control
-            | GeneralCategory::Format
-            | GeneralCategory::LineSeparator
-            | GeneralCategory::ParagraphSeparator
-            | GeneralCategory::Surrogate
-            | GeneralCategory::Unassigned
-            | GeneralCategory::PrivateUse
-    )
+    let is_ignorable = matches!(
+        it,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    is_ignorable
+        || matches!(
+            it.general_category(),
+            GeneralCategory::Control
+                | GeneralCategory::Format
+                | GeneralCategory::LineSeparator
+                | GeneralCategory::ParagraphSeparator
+                | GeneralCategory::Surrogate
+                | GeneralCategory::Unassigned
+                | GeneralCategory::PrivateUse
+        )
 }
 
 /// Names by what they look like.
@@ -76,7 +103,7 @@ fn is_hidden(it: char) -> bool {
 /// Two names look alike if they have the same skeleton (Unicode Technical Standard 39), as they are written or in small
 /// letters: `paypal`, `paypa1`, `PayPal`, and the same in Cyrillic letters. Every name is looked at once; a question costs the
 /// same, however many names look like the one asked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookAlikes {
     /// The numbers of the names with each look, and with both of two, in ascending order. Only looked up, never iterated.
     by_look: HashMap<Box<str>, Vec<u32>>,
@@ -143,6 +170,50 @@ mod tests {
         for name in faulty {
             assert!(fault(name).is_some(), "{name:?}");
         }
+    }
+
+    /// `Default_Ignorable_Code_Point` of `DerivedCoreProperties.txt` in Unicode 16, and the blank of Braille.
+    const IGNORABLE: [(u32, u32); 18] = [
+        (0xad, 0xad),
+        (0x34f, 0x34f),
+        (0x61c, 0x61c),
+        (0x115f, 0x1160),
+        (0x17b4, 0x17b5),
+        (0x180b, 0x180f),
+        (0x200b, 0x200f),
+        (0x202a, 0x202e),
+        (0x2060, 0x206f),
+        (0x2800, 0x2800),
+        (0x3164, 0x3164),
+        (0xfe00, 0xfe0f),
+        (0xfeff, 0xfeff),
+        (0xffa0, 0xffa0),
+        (0xfff0, 0xfff8),
+        (0x1_bca0, 0x1_bca3),
+        (0x1_d173, 0x1_d17a),
+        (0xe_0000, 0xe_0fff),
+    ];
+
+    #[test]
+    fn what_is_not_drawn_is_no_part_of_a_name() {
+        for it in IGNORABLE.iter().flat_map(|&(first, last)| first..=last).filter_map(char::from_u32) {
+            let found = fault(&format!("b{it}ot")).unwrap_or_else(|| panic!("{it:?}"));
+            assert!(found.hint.starts_with(&format!("leave out U+{:04X}", u32::from(it))), "{found:?}");
+        }
+        let emoji = fault("\u{2764}\u{fe0f} bot").unwrap();
+        assert_eq!(emoji.hint, "leave out U+FE0F: names have emoji without it, such as \u{2764}");
+        assert_eq!(fault("\u{2764} bot"), None);
+    }
+
+    #[test]
+    fn marks_do_not_pile_up() {
+        // U+0483 and U+20DD compose with nothing.
+        for mark in ["\u{483}", "\u{20dd}"] {
+            assert_eq!(fault(&format!("a{}b{0}", mark.repeat(4))), None);
+            let found = fault(&format!("a{}b", mark.repeat(5))).unwrap();
+            assert_eq!(found.expected, "a name with at most 4 marks on one letter");
+        }
+        assert_eq!(fault("\u{e01}\u{e35}\u{e48}\u{915}\u{94d}\u{937}\u{93f}"), None);
     }
 
     fn are_alike(one: &str, other: &str) -> bool {
@@ -237,7 +308,12 @@ mod tests {
                 if fault(&name).is_none() {
                     break;
                 }
-                name = name.chars().filter(|it| !is_hidden(*it)).collect::<String>().trim().nfc().collect();
+                let mut marks = 0;
+                name.retain(|it| {
+                    marks = if is_mark(it) { marks + 1 } else { 0 };
+                    !is_hidden(it) && marks <= MARKS_MAX
+                });
+                name = name.trim().nfc().collect();
             }
             prop_assert!(fault(&name).is_none() || matches!(name.as_str(), "" | "." | ".."), "{:?}", name);
         }

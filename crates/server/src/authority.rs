@@ -242,7 +242,7 @@ fn belongs_here(is_of_arena: bool, is_of_task: bool) -> Result<(), Denied> {
     }
     if is_of_task {
         return deny(
-            "it is a run for a task that was posted here, whose runs are scored from recordings alone: hand in a \
+            "it is a run for a task that was posted here, or has a name that looks like one; such runs are scored from recordings alone: hand in a \
              plan with POST /v1/workflows/tasks/TASK/plans, or deliver the recording of one",
         );
     }

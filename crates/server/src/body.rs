@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use axum::body::{Bytes, HttpBody};
-use axum::http::header::CONTENT_LENGTH;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use karat_evidence::json::parse::Limits;
@@ -40,6 +40,19 @@ pub(crate) fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(),
     let found = if found.is_empty() { String::from("none") } else { format!("`{}`", found.escape_debug()) };
     let detail = format!("found {found}, expected {}", expected.join(" or "));
     Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-type"))
+}
+
+/// Refuses a body that is packed in a way other than these.
+pub(crate) fn expect_encoding(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
+    for given in headers.get_all(CONTENT_ENCODING) {
+        let found = given.to_str().unwrap_or_default().trim().to_ascii_lowercase();
+        if !matches!(found.as_str(), "" | "identity") && !expected.contains(&found.as_str()) {
+            let others: String = expected.iter().map(|name| format!("{name} or ")).collect();
+            let detail = format!("found `{}`, expected {others}none", found.escape_debug());
+            return Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-encoding"));
+        }
+    }
+    Ok(())
 }
 
 /// Reason for which a body is not read to its end.
@@ -161,6 +174,7 @@ impl Arrived {
 
     /// Returns it as it arrives.
     pub fn incoming(self, app: &App, bytes_max: usize) -> Result<Incoming, Problem> {
+        expect_encoding(&self.headers, &[])?;
         Incoming::new(&self.headers, self.body, bytes_max, app.options.body_timeout)
     }
 }

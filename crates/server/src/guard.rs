@@ -7,8 +7,9 @@ use axum::body::HttpBody as _;
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::Method;
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST,
+    HeaderName, ORIGIN, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::middleware::Next;
@@ -19,13 +20,17 @@ use crate::basics::*;
 use crate::body::{HeldTurn, Watched, media_type};
 use crate::cost;
 use crate::keys::Key;
-use crate::limits::Who;
+use crate::limits::{Who, network};
 use crate::metrics::Route;
 use crate::problem::{Code, PROTOBUF, Problem, busy, refuse};
 use crate::state::App;
+use crate::{Options, ProxyHeader};
 
 /// Paths that are answered however many requests are at work: those that watch the server need them most then.
 const WATCHED: [&str; 2] = ["/healthz", "/metrics"];
+
+/// The header that says which sites may show an answer.
+pub(crate) const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// The path whose errors are in the encoding of the request.
 const SPANS: &str = "/v1/traces";
@@ -71,7 +76,7 @@ impl Caller {
     pub fn who(&self) -> Who {
         match &self.key {
             Some(key) => Who::Key(key.id.clone()),
-            None => Who::Address(self.address.map(|it| it.to_string()).unwrap_or_default()),
+            None => Who::Address(self.address.map(network)),
         }
     }
 
@@ -83,7 +88,7 @@ impl Caller {
 
     /// Counts a wrong key from its address.
     pub(crate) fn guessed(&self, app: &App) -> Result<(), Problem> {
-        count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
+        count_in(app, Who::Guess(self.address.map(network)))
     }
 
     /// Returns whether its key, if it has one, was not revoked since.
@@ -114,10 +119,11 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     let path =
         request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
-    let peer = peer.map(|peer| client(&app.options.proxies, request.headers(), peer));
+    let peer = peer.map(|peer| client(&app.options, request.headers(), peer));
     let is_watching = WATCHED.contains(&path.as_str());
     let admitted = admit(&app, &request, peer, is_watching);
     let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
+    let sharing = Sharing::of(&app.options, &request);
     let mut is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
     let is_in_protobuf = path == SPANS && media_type(request.headers()) == PROTOBUF;
     let refuse = |problem: Problem| match is_in_protobuf {
@@ -126,6 +132,9 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     };
     let mut response = match admitted {
         Err(problem) => refuse(problem),
+        Ok(_) if sharing.as_ref().is_some_and(|it| it.is_preflight) => {
+            (StatusCode::NO_CONTENT, Body::empty()).into_response()
+        }
         Ok(caller) => match (is_watching, app.permits.take(caller.who())) {
             (false, None) => {
                 app.metrics.turned_away();
@@ -147,6 +156,9 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
             }
         },
     };
+    if let Some(sharing) = sharing {
+        sharing.put(response.headers_mut());
+    }
     harden(response.headers_mut());
     // The rest of an unread body would be taken for the next request, so the connection ends and the client must know.
     if !is_read.load(Ordering::Relaxed) {
@@ -202,9 +214,11 @@ fn admit(app: &App, request: &Request, peer: Option<IpAddr>, is_watching: bool) 
     Ok(Caller { key: Some(key), address: peer, is_reading_open })
 }
 
-/// Returns the address of the client: the last one before the proxies that are believed, if the request came through one.
-fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
-    if !proxies.contains(&peer) {
+/// Returns the address of the client: the last one before the proxies that are believed, if the request came through one. Only
+/// the header that they set is looked at: a client writes into any other what it likes.
+fn client(options: &Options, headers: &HeaderMap, peer: IpAddr) -> IpAddr {
+    let peer = peer.to_canonical();
+    if !options.is_proxy(peer) {
         return peer;
     }
     let of_part = |part: &str| {
@@ -214,20 +228,23 @@ fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         })?;
         address(given)
     };
-    let is_standard = headers.contains_key("forwarded");
-    let name = if is_standard { "forwarded" } else { "x-forwarded-for" };
-    let read = |part| if is_standard { of_part(part) } else { address(part) };
-    let values = headers.get_all(name).iter().rev().filter_map(|value| value.to_str().ok());
+    let read = |part| match options.proxy_header {
+        ProxyHeader::Forwarded => of_part(part),
+        ProxyHeader::XForwardedFor => address(part),
+    };
+    let values =
+        headers.get_all(options.proxy_header.name()).iter().rev().filter_map(|value| value.to_str().ok());
     let mut addresses = values.flat_map(|value| value.split(',').rev()).map(read);
     // The client wrote whatever is before the first address that is not a proxy.
-    addresses.find(|it| it.is_none_or(|ip| !proxies.contains(&ip))).flatten().unwrap_or(peer)
+    addresses.find(|it| it.is_none_or(|ip| !options.is_proxy(ip))).flatten().unwrap_or(peer)
 }
 
 /// Reads an address, perhaps in quotation marks, with brackets and a port.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim().trim_matches('"');
     let bare = text.trim_start_matches('[').trim_end_matches(']');
-    bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|it| it.ip()))
+    let found = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|it| it.ip()));
+    found.map(|it: IpAddr| it.to_canonical())
 }
 
 /// Checks the header `Host`: a page of another site must not reach a server on this machine under the name of that
@@ -272,7 +289,47 @@ fn harden(headers: &mut HeaderMap) {
     put(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
     put(REFERRER_POLICY, "no-referrer");
     put(CACHE_CONTROL, "no-store");
-    put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    put(RESOURCE_POLICY, "same-origin");
+}
+
+/// A request to read the API, on a server that lets pages of other sites do so. They read what anyone may, without credentials.
+struct Sharing {
+    /// The origin that may; none if this one is not listed.
+    allowed: Option<HeaderValue>,
+    is_preflight: bool,
+}
+
+impl Sharing {
+    fn of(options: &Options, request: &Request) -> Option<Self> {
+        let headers = request.headers();
+        let wanted =
+            headers.get(ACCESS_CONTROL_REQUEST_METHOD).filter(|_| request.method() == Method::OPTIONS);
+        let method = wanted.map_or(request.method().as_str().as_bytes(), HeaderValue::as_bytes);
+        if options.cors.is_empty()
+            || !request.uri().path().starts_with("/v1/")
+            || !matches!(method, b"GET" | b"HEAD")
+        {
+            return None;
+        }
+        let is_any = options.cors.iter().any(|known| known == "*");
+        let is_listed = |origin: &&HeaderValue| options.cors.iter().any(|known| *origin == known);
+        let allowed = match is_any {
+            true => Some(HeaderValue::from_static("*")),
+            false => headers.get(ORIGIN).filter(is_listed).cloned(),
+        };
+        Some(Self { allowed, is_preflight: wanted.is_some() })
+    }
+
+    fn put(self, headers: &mut HeaderMap) {
+        headers.append(VARY, HeaderValue::from_static("origin"));
+        let Some(origin) = self.allowed else { return };
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+        if self.is_preflight {
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD"));
+            headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+        }
+    }
 }
 
 /// Returns the method for the metrics; clients cannot add names of their choice.
@@ -288,7 +345,15 @@ mod tests {
     #[test]
     fn only_a_proxy_says_who_the_client_is() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let proxies = [ip("10.0.0.1"), ip("10.0.0.2"), ip("fd00::1")];
+        let proxies = ["10.0.0.1", "::ffff:10.0.0.2", "fd00::1"].map(ip).to_vec();
+        let of = |proxy_header, given: &[(&'static str, &'static str)], peer| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in given {
+                headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            }
+            let options = Options { proxies: proxies.clone(), proxy_header, ..Options::default() };
+            client(&options, &headers, ip(peer))
+        };
         let cases = [
             (vec![], "10.0.0.1", "10.0.0.1"),
             (vec![("x-forwarded-for", "203.0.113.7")], "198.51.100.9", "198.51.100.9"),
@@ -303,20 +368,27 @@ mod tests {
             ),
             (vec![("x-forwarded-for", "192.0.2.1, unknown")], "10.0.0.1", "10.0.0.1"),
             (vec![("x-forwarded-for", "10.0.0.2")], "10.0.0.1", "10.0.0.1"),
+            (vec![("x-forwarded-for", "203.0.113.7")], "::ffff:10.0.0.1", "203.0.113.7"),
+            (vec![("x-forwarded-for", "::ffff:203.0.113.7, 10.0.0.2")], "10.0.0.1", "203.0.113.7"),
+            // The proxy sets the one header, and hands on the other as the client wrote it.
             (
-                vec![("forwarded", "for=192.0.2.1;proto=http, for=\"[2001:db8::1]:4711\"")],
+                vec![("forwarded", "for=192.0.2.1"), ("x-forwarded-for", "203.0.113.7")],
                 "10.0.0.1",
-                "2001:db8::1",
+                "203.0.113.7",
             ),
-            (vec![("forwarded", "For=203.0.113.7:80")], "fd00::1", "203.0.113.7"),
-            (vec![("forwarded", "for=_hidden"), ("x-forwarded-for", "192.0.2.1")], "10.0.0.1", "10.0.0.1"),
+            (vec![("forwarded", "for=192.0.2.1")], "10.0.0.1", "10.0.0.1"),
         ];
         for (given, peer, expected) in cases {
-            let mut headers = HeaderMap::new();
-            for (name, value) in &given {
-                headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
-            }
-            assert_eq!(client(&proxies, &headers, ip(peer)), ip(expected), "{given:?}");
+            assert_eq!(of(ProxyHeader::XForwardedFor, &given, peer), ip(expected), "{given:?}");
+        }
+        let cases = [
+            ("for=192.0.2.1;proto=http, for=\"[2001:db8::1]:4711\"", "10.0.0.1", "2001:db8::1"),
+            ("For=203.0.113.7:80", "fd00::1", "203.0.113.7"),
+            ("for=_hidden", "10.0.0.1", "10.0.0.1"),
+        ];
+        for (value, peer, expected) in cases {
+            let given = [("x-forwarded-for", "192.0.2.9"), ("forwarded", value)];
+            assert_eq!(of(ProxyHeader::Forwarded, &given, peer), ip(expected), "{value}");
         }
     }
 }

@@ -127,8 +127,12 @@ pub struct Options {
     /// Limits of the queue of the writer, and of what it commits together.
     pub store: karat_store::Limits,
     pub rates: RateOptions,
-    /// Proxies that are believed about the address of a client, in the header `Forwarded` or `X-Forwarded-For`.
+    /// Proxies that are believed about the address of a client.
     pub proxies: Vec<IpAddr>,
+    /// The header in which they say it.
+    pub proxy_header: ProxyHeader,
+    /// The origins whose pages may read the API; `*` for all.
+    pub cors: Vec<String>,
     /// The witnesses whose cosignatures are taken.
     pub witnesses: Vec<WitnessKey>,
     pub judge: JudgeOptions,
@@ -157,6 +161,31 @@ pub struct Options {
     pub stop_timeout: Duration,
 }
 
+/// The header in which a proxy says who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProxyHeader {
+    #[default]
+    XForwardedFor,
+    /// RFC 7239
+    Forwarded,
+}
+
+impl ProxyHeader {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::XForwardedFor => "x-forwarded-for",
+            Self::Forwarded => "forwarded",
+        }
+    }
+}
+
+impl Options {
+    /// Returns whether a proxy that is believed has this address.
+    fn is_proxy(&self, address: IpAddr) -> bool {
+        self.proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
+    }
+}
+
 impl Default for Options {
     /// Returns options for teams: bodies of 1 MiB, batches of 64 MiB and 100,000 lines, 30 seconds for either.
     fn default() -> Self {
@@ -169,6 +198,8 @@ impl Default for Options {
             store: karat_store::Limits::default(),
             rates: RateOptions::default(),
             proxies: Vec::new(),
+            proxy_header: ProxyHeader::default(),
+            cors: Vec::new(),
             witnesses: Vec::new(),
             judge: JudgeOptions::default(),
             connections_max: 1024,

@@ -1,5 +1,7 @@
 //! Limits for keys and addresses: a bucket of tokens for each, filled at a steady rate; and how many may be at work at once.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use crate::basics::*;
 
 /// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
@@ -39,10 +41,19 @@ impl Default for RateOptions {
 pub enum Who {
     /// The holder of the key with that id.
     Key(String),
-    /// The address of a caller without a key.
-    Address(String),
-    /// The address of a caller with a wrong key.
-    Guess(String),
+    /// The network of a caller without a key.
+    Address(Option<IpAddr>),
+    /// The network of a caller with a wrong key.
+    Guess(Option<IpAddr>),
+}
+
+/// Returns the network that an address counts for: the /64 of IPv6, in which one client chooses its addresses freely; of IPv4
+/// the address, also where it is written as one of IPv6.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(it) => Ipv6Addr::from_bits(it.to_bits() >> 64 << 64).into(),
+        it @ IpAddr::V4(_) => it,
+    }
 }
 
 #[derive(Debug)]
@@ -203,11 +214,30 @@ impl<K: Ord> Drop for Place<K> {
 mod tests {
     use super::*;
 
+    fn ip(text: &str) -> Option<IpAddr> {
+        text.parse().ok()
+    }
+
+    #[test]
+    fn addresses_of_one_client_count_together() {
+        let cases = [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::"),
+            ("2001:db8:1:3::", "2001:db8:1:3::"),
+            ("fe80::1", "fe80::"),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(ip(address).map(network), ip(expected), "{address}");
+        }
+    }
+
     #[test]
     fn callers_leave_turns_to_others() {
         let turns = Turns::new(8);
         let all = |who: &dyn Fn() -> Who| std::iter::from_fn(|| turns.take(who())).collect::<Vec<Turn>>();
-        let (near, far) = (|| Who::Address("::1".to_owned()), || Who::Address("::2".to_owned()));
+        let (near, far) = (|| Who::Address(ip("192.0.2.1")), || Who::Address(ip("192.0.2.2")));
         let (one, other) = (|| Who::Key("one".to_owned()), || Who::Key("other".to_owned()));
         let keyless = [all(&near), all(&far)];
         assert_eq!(keyless.each_ref().map(Vec::len), [3, 1]);
@@ -239,13 +269,13 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_and_fills() {
-        let (rates, who) = (rates(), || Who::Address("::1".to_owned()));
+        let (rates, who) = (rates(), || Who::Address(ip("::1")));
         for _ in 0..3 {
             assert_eq!(rates.take(who(), 1.0, 10.0), Ok(()));
         }
         assert_eq!(rates.take(who(), 1.0, 10.0), Err(1));
         assert_eq!(rates.take(Who::Key("k".to_owned()), 1.0, 10.0), Ok(()));
-        assert_eq!(rates.take(Who::Guess("::1".to_owned()), 1.0, 10.0), Ok(()));
+        assert_eq!(rates.take(Who::Guess(ip("::1")), 1.0, 10.0), Ok(()));
         assert_eq!(rates.take(who(), 1.0, 10.5), Ok(()));
         assert_eq!(rates.take(who(), 1.0, 10.5), Err(1));
         assert_eq!(rates.take(who(), 3.0, 10.5), Err(2));
@@ -256,8 +286,8 @@ mod tests {
     #[test]
     fn many_addresses_do_not_fill_the_memory() {
         let rates = rates();
-        for at in 0..3 * BUCKETS {
-            let _ = rates.take(Who::Address(at.to_string()), 3.0, 1.0);
+        for at in 0..3 * BUCKETS as u32 {
+            let _ = rates.take(Who::Address(Some(IpAddr::from(at.to_be_bytes()))), 3.0, 1.0);
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS);
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use axum::extract::Request;
+use axum::http::header::HOST;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -24,7 +25,7 @@ use tower_service::Service as _;
 use crate::basics::*;
 use crate::collect::close_on_time;
 use crate::guard::{Peer, Unread};
-use crate::limits::Places;
+use crate::limits::{Places, network};
 use crate::market;
 use crate::state::App;
 
@@ -69,15 +70,14 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        let ip = peer.ip();
-        let is_proxy = app.options.proxies.contains(&ip);
+        let is_proxy = app.options.is_proxy(peer.ip());
         let is_scarce = permits.available_permits() < app.options.connections_max / SCARCE;
         let most = match (is_proxy, app.options.connections_per_address_max) {
             (true, _) => usize::MAX,
             (false, most) if is_scarce => most.div_ceil(SCARCE),
             (false, most) => most,
         };
-        let Some(place) = addresses.take(ip, most) else {
+        let Some(place) = addresses.take(network(peer.ip()), most) else {
             tracing::debug!(%peer, "a connection too many of one address was closed");
             continue;
         };
@@ -94,6 +94,11 @@ pub(crate) async fn serve(
             async move {
                 let mut request: Request = request.map(Body::new);
                 request.extensions_mut().insert(Peer(peer));
+                // The host of a target in absolute form replaces the header (RFC 9112, 3.2.2).
+                let target = request.uri().authority().map(|it| HeaderValue::from_str(it.as_str()));
+                if let Some(Ok(host)) = target {
+                    request.headers_mut().insert(HOST, host);
+                }
                 let response = router.call(request).await?;
                 if response.extensions().get::<Unread>().is_some() {
                     is_unread.store(true, Ordering::Relaxed);
@@ -145,10 +150,10 @@ async fn accept(permits: &Arc<Semaphore>, listener: &TcpListener) -> Result<Acce
     Ok((permit, stream, peer))
 }
 
-/// The bytes of a refused body that are read at most before the connection is closed.
-const UNREAD_BYTES_MAX: usize = 32 << 20;
+/// The bytes of a refused body that are read at most before the connection is closed: more than the largest batch.
+const UNREAD_BYTES_MAX: usize = 65 << 20;
 /// The time for which they are read at most.
-const UNREAD_TIME_MAX: Duration = Duration::from_secs(2);
+const UNREAD_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A stream that ends when the other side takes nothing for too long. Before it closes it reads what a client still sends of a
 /// body that was refused: to close on unread bytes would take the answer away from the client.

@@ -1,8 +1,8 @@
 //! Parameters of requests; invalid ones are refused with a problem.
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::{Method, Uri};
 use karat_core::timestamp::TimestampError;
 use serde::de::DeserializeOwned;
 
@@ -54,7 +54,18 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        query(&parts.uri).map(Self)
+        query(&parts.uri).map(Self).map_err(|problem| key_first(parts, problem))
+    }
+}
+
+/// Returns the problem of a parameter; of a change without a key, that it has none.
+fn key_first(parts: &Parts, problem: Problem) -> Problem {
+    let is_change = !matches!(parts.method, Method::GET | Method::HEAD);
+    match parts.extensions.get::<Caller>() {
+        Some(caller) if is_change && caller.name().is_none() => {
+            Problem::new(Code::Unauthenticated, "this needs a key: `Authorization: Bearer karat_...`")
+        }
+        _ => problem,
     }
 }
 
@@ -85,7 +96,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let read = Path::from_request_parts(parts, state).await;
         read.map(|Path(names)| Self(names))
-            .map_err(|error| Problem::new(Code::BadRequest, error.body_text()).at("path"))
+            .map_err(|error| key_first(parts, Problem::new(Code::BadRequest, error.body_text()).at("path")))
     }
 }
 

@@ -9,6 +9,7 @@ use karat::recompute;
 use karat::record::Record;
 use karat::record::novelty::CacheReading;
 use karat_core::record::ENGINE_VERSION;
+use karat_evidence::names::fault;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::VectorCache;
 
@@ -120,6 +121,12 @@ impl Replay {
             self.caches.insert(document.scorecard.name(), (reading, cache));
         }
         Ok(match scored {
+            // Names were held to fewer rules once, and what is stored under one stays.
+            Err(_)
+                if [&document.subject, &document.evidence.id].into_iter().any(|it| fault(it).is_some()) =>
+            {
+                Replayed::Unknown(String::from("its subject or its id is refused as a name now"))
+            }
             Err(error) => Replayed::Different(vec![format!("its evidence is refused: {error}")]),
             Ok(_) if is_same => Replayed::Same,
             Ok(bytes) if Digest::of(&Record::without_claims(&bytes)) == item.entry.content => {

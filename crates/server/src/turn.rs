@@ -88,7 +88,13 @@ impl<'a> Turn<'a> {
             },
             Some(Effect::Workflow(content)) => match &**content {
                 flows::Content::Recorder(_) => Act::ManageRecorders,
-                flows::Content::Task(_) => Act::PostTask,
+                flows::Content::Task(task) => {
+                    let id = &task.task.task_id;
+                    if self.memory.flows.state().like(id).is_some() {
+                        refuse!(Conflict, "`{}` looks like a task that was posted", id.escape_debug());
+                    }
+                    Act::PostTask
+                }
                 flows::Content::Plan(_) => Act::HandIn,
                 flows::Content::Delivery(_) => Act::Deliver,
                 flows::Content::Verdict(_) => refuse!(Forbidden, "only the server gives verdicts"),
@@ -221,7 +227,7 @@ pub(crate) fn item<'i>(
         stated,
         is_of_arena: authority::is_match_id(subject, id) || memory.arena.state().has_card(&card.name()),
         // Under the id of a recording stands the evidence of its run, and would no more if another item came first.
-        is_of_task: flows.is_delivered(id) || is_run && task.is_some_and(|task| flows.task(task).is_some()),
+        is_of_task: flows.is_delivered(id) || is_run && task.is_some_and(|task| flows.like(task).is_some()),
         keeper: authority::trace_keeper(id),
     }
 }

@@ -1,8 +1,9 @@
 //! The arguments of `karat badge`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use karat::ask::{Items, Sure};
+use karat::badge::Show;
 
 /// The subject of a badge, and what it says.
 #[derive(Debug, Args)]
@@ -48,17 +49,4 @@ pub struct BadgeArgs {
     /// Records, or evidence with --card; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
-}
-
-/// The text of a badge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Show {
-    // The score and its interval, if it has one.
-    #[default]
-    Interval,
-    Score,
-    // The rank, and the letters of ties.
-    Rank,
-    // The band, else the tier.
-    Band,
 }

@@ -27,7 +27,7 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_graders::trace::novelty::Settings;
 
-pub use badge::{BadgeArgs, Show};
+pub use badge::BadgeArgs;
 pub use check::CheckProjectArgs;
 pub use export::ExportArgs;
 #[cfg(feature = "server")]
@@ -44,9 +44,9 @@ pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
-#[cfg(feature = "server")]
-pub use serve::Log;
 pub use serve::ServeArgs;
+#[cfg(feature = "server")]
+pub use serve::{Log, ProxyHeader};
 pub use standing::StandingArgs;
 #[cfg(feature = "server")]
 pub use store::{LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerifyArgs};
@@ -299,7 +299,7 @@ pub struct CacheNewArgs {
 /// The settings of a cache of vectors.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// Most vectors in a cache; then the oldest goes (1000)
+    /// Most vectors in a cache; the oldest goes (1000)
     #[arg(long, value_name = "N", default_value_t = 1000, hide_default_value = true)]
     pub capacity: u64,
     /// Numbers of a vector (384)

@@ -40,6 +40,13 @@ pub struct ServeArgs {
     /// A proxy in front that says who asks; repeatable
     #[arg(long = "proxy", value_name = "IP")]
     pub proxies: Vec<IpAddr>,
+    /// Its header: x-forwarded-for, or forwarded
+    #[arg(long, value_enum, default_value_t, hide_default_value = true, hide_possible_values = true)]
+    #[arg(value_name = "NAME", requires = "proxies")]
+    pub proxy_header: ProxyHeader,
+    /// A site whose pages may read, or *; repeatable
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    pub cors: Vec<String>,
     /// A witness whose cosignatures are taken; repeatable
     #[arg(long = "witness", value_name = "KEY")]
     pub witnesses: Vec<String>,
@@ -73,6 +80,25 @@ pub struct ServeArgs {
     /// A screen (the default on a terminal)
     #[arg(long)]
     pub table: bool,
+}
+
+/// Reads an origin as browsers write it: a scheme and a host, perhaps with a port.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b".-:[]".contains(&it);
+    match host {
+        Some(host) if !host.is_empty() && host.bytes().all(is_plain) => Ok(text.to_owned()),
+        _ if text == "*" => Ok(text.to_owned()),
+        _ => Err(String::from("expected an origin in small letters, such as `https://example.org`, or `*`")),
+    }
+}
+
+/// The header in which a proxy says who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ProxyHeader {
+    #[default]
+    XForwardedFor,
+    Forwarded,
 }
 
 /// The messages of the server while it runs.

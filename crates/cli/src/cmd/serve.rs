@@ -17,7 +17,7 @@ use karat_terminal::failure::Failure;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::args::{Cli, Log, ServeArgs};
+use crate::args::{Cli, Log, ProxyHeader, ServeArgs};
 use crate::follow::server::Server as Remote;
 use crate::progress::Progress;
 use crate::receipt::witness;
@@ -76,6 +76,11 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         keeps_first_key: key_file.is_some(),
         hosts: args.hosts.clone(),
         proxies: args.proxies.clone(),
+        proxy_header: match args.proxy_header {
+            ProxyHeader::XForwardedFor => karat_server::ProxyHeader::XForwardedFor,
+            ProxyHeader::Forwarded => karat_server::ProxyHeader::Forwarded,
+        },
+        cors: args.cors.clone(),
         witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,
         traces,
         judge,

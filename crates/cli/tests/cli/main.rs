@@ -9,6 +9,8 @@ mod claims;
 mod common;
 mod compare;
 mod crash;
+#[cfg(unix)]
+mod deploy;
 mod docs;
 mod documents;
 mod doors;

@@ -18,12 +18,10 @@ use crate::select::{Filter, Selection, size_at};
     ("trust" = Option<crate::stored::Trust>, Query, description = "only records of at least this trust class")), responses(
     (status = 200, content_type = "text/event-stream", body = String), Absent))]
 pub(crate) async fn stream(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, caller): Get,
     headers: HeaderMap,
     Params(params): Params<Selection>,
 ) -> Result<Response, Problem> {
-    caller.may(&Act::Read)?;
     for (name, is_given) in [
         ("known_at", params.known_at.is_some()),
         ("before", params.before.is_some()),

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use axum::http::Uri;
+use axum::http::header::CACHE_CONTROL;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
 use karat::answers::leaderboard::method::{
@@ -14,10 +15,13 @@ use karat::answers::leaderboard::method::{
 use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer, NewerVersion};
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
+use karat::badge::{Badge, Show};
+use karat::document::{self, LeaderboardView};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::{Rows, Unclear};
 use karat::standing::events::Events;
+use karat::write::{self, Form};
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
 use karat_stats::StatisticsError;
@@ -29,6 +33,7 @@ use utoipa::openapi::path::ParameterIn;
 
 use super::{answered, bytes};
 use crate::decisions::Decisions;
+use crate::guard::RESOURCE_POLICY;
 use crate::index::{Names, Row};
 use crate::params::{limit, query, timestamp};
 use crate::prelude::*;
@@ -51,7 +56,7 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// The parts of a question that only a log has, and the part of an answer.
-#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OfLog {
     /// Only these tasks, separated by commas.
@@ -65,6 +70,27 @@ pub struct OfLog {
     pub limit: Option<usize>,
     /// The number of rows to skip: `next` of the previous page.
     pub skip: Option<usize>,
+    /// `json`, or `csv`: the rows as `karat leaderboard --format csv` writes them.
+    #[param(inline)]
+    pub format: Option<Format>,
+}
+
+/// The form of an answer with rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    #[default]
+    Json,
+    Csv,
+}
+
+impl Format {
+    pub(super) const fn media(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Csv => "text/csv; charset=utf-8",
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -117,19 +143,67 @@ struct Asked {
 /// records count, else by the mean of runs. A family ranks all of its challenges together.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records",
     params(Leaderboard, Items, Confidence, OfLog), responses(
-    (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/2`"),
+    (status = 200, content((LeaderboardAnswer = "application/json"), (String = "text/csv")), description = "`karat/leaderboard/2`"),
     Absent, Unfit))]
 pub(crate) async fn show(Get(app, _): Get, uri: Uri) -> Answer {
     let question = Question::read(&app, &uri)?;
-    let size = size_at(&app, question.of_log.known_at.as_deref()).await?;
+    let media = question.of_log.format.unwrap_or_default().media();
+    Ok(bytes(StatusCode::OK, media, written(&app, question).await?.to_vec()))
+}
+
+/// Returns the answer as it is written.
+async fn written(app: &Arc<App>, question: Question) -> Result<Arc<[u8]>, Problem> {
+    let size = size_at(app, question.of_log.known_at.as_deref()).await?;
     let key = format!("{size} {question:?}");
     if let Some(known) = app.answers.get(&key) {
-        return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
+        return Ok(known);
     }
-    let pages = question.pages()?;
-    let made = make(&app, question, size, pages).await?;
-    let text = app.answers.put(key, answered(&made.answer).into_bytes());
-    Ok(bytes(StatusCode::OK, "application/json", text.to_vec()))
+    let (pages, format) = (question.pages()?, question.of_log.format.unwrap_or_default());
+    let Made { answer, rows } = make(app, question, size, pages).await?;
+    let text = match format {
+        Format::Json => answered(&answer),
+        Format::Csv => {
+            let dimensions = rows.as_ref().map_or(&[][..], |rows| &rows.dimensions);
+            let view = LeaderboardView { dimensions, ..LeaderboardView::default() };
+            write::text(Form::Csv, &document::leaderboard(&answer, view))
+        }
+    };
+    Ok(app.answers.put(key, text.into_bytes()))
+}
+
+/// The parameters of a badge.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BadgeParams {
+    /// The scorecard, as for a leaderboard.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The subject.
+    #[param(example = "17")]
+    pub subject: String,
+}
+
+/// Draws the badge of a subject as `karat badge` does: its official score or, under a scorecard without one, its mean, with the
+/// interval; `no score` if it has none.
+#[utoipa::path(get, operation_id = "show_badge", path = "/v1/badge", tag = "records", params(BadgeParams), responses(
+    (status = 200, body = String, content_type = "image/svg+xml", description = "may be kept for a minute"), Absent, Unfit))]
+pub(crate) async fn badge(Get(app, _): Get, Params(asked): Params<BadgeParams>) -> Answer {
+    let pool = app.memory.cards().find_used(&asked.card)?;
+    if app.memory.index().number(&asked.subject).is_none() {
+        return Err(Problem::unknown("subject", &asked.subject, ""));
+    }
+    let question = Question::of(&app, vec![(String::from("card"), asked.card)], OfLog::default())?;
+    let text = written(&app, question).await?;
+    let answer = serde_json::from_slice(&text).map_err(|error| Problem::internal(&error))?;
+    let badge = Badge::of(&answer, Some(&pool.card), &asked.subject, Show::default(), None);
+    let mut response = bytes(StatusCode::OK, "image/svg+xml", badge.svg().into_bytes());
+    let mut put = |name, value| response.headers_mut().insert(name, HeaderValue::from_static(value));
+    put(CACHE_CONTROL, "max-age=60");
+    if app.options.is_public {
+        put(RESOURCE_POLICY, "cross-origin");
+    }
+    Ok(response)
 }
 
 /// Computes the leaderboard as of the first `size` entries of the log.
@@ -491,7 +565,10 @@ impl OfLog {
 impl Question {
     /// Reads a query. Without a moment of official scores it is about the present one, so that an answer is kept under its own.
     pub(crate) fn read(app: &App, uri: &Uri) -> Result<Self, Problem> {
-        let pairs: Vec<(String, String)> = query(uri)?;
+        Self::of(app, query(uri)?, query(uri)?)
+    }
+
+    fn of(app: &App, pairs: Vec<(String, String)>, of_log: OfLog) -> Result<Self, Problem> {
         let mut all = Map::new();
         for (name, text) in pairs {
             let at_fault = match NAMES.contains(&name) {
@@ -520,7 +597,7 @@ impl Question {
             all.insert(String::from("as_of"), Value::String(app.moment().to_string()));
         }
         let ask: Leaderboard = from_value(Value::Object(all)).map_err(|error| Problem::internal(&error))?;
-        Ok(Self { ask, of_log: query(uri)? })
+        Ok(Self { ask, of_log })
     }
 
     /// Returns the part of the question that the index answers.

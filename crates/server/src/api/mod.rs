@@ -47,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(standings::list))
         .routes(routes!(standings::show))
         .routes(routes!(leaderboards::show))
+        .routes(routes!(leaderboards::badge))
         .routes(routes!(reviews::queue, reviews::decide))
         .routes(routes!(scorecards::list, scorecards::publish))
         .routes(routes!(scorecards::check))

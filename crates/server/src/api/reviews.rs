@@ -106,9 +106,10 @@ pub(crate) struct KeptReview {
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Params(params): Params<QueueParams>,
+    params: Result<Params<QueueParams>, Problem>,
 ) -> Answer {
     caller.may(&Act::ReadReviews)?;
+    let Params(params) = params?;
     let (reviews, _) = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }

@@ -1,8 +1,11 @@
 //! Standings: the official scores of subjects at a timestamp, with their tiers and reviews.
 
 use karat::answers::standing::Standing;
+use karat::document;
+use karat::write::{self, Form};
 
-use super::answer as response;
+use super::leaderboards::Format;
+use super::{answer as response, bytes};
 use crate::params::{limit, timestamp};
 use crate::prelude::*;
 use crate::rows::RECORDS_MAX;
@@ -44,6 +47,9 @@ pub struct ListParams {
     pub after: Option<String>,
     /// The largest number of subjects, 1 to 1000; 100 if not given. Fewer if they have very many records.
     pub limit: Option<usize>,
+    /// `json`, or `csv`: a row for each subject, without the rest of the answer.
+    #[param(inline)]
+    pub format: Option<Format>,
 }
 
 /// The standings of subjects of a scorecard.
@@ -82,7 +88,7 @@ pub(crate) async fn show(
 
 /// Lists the standings of the subjects of a scorecard, in the order of their names.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(ListParams), responses(
-    (status = 200, body = StandingList), Absent, Unfit))]
+    (status = 200, content((StandingList = "application/json"), (String = "text/csv"))), Absent, Unfit))]
 pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let one = StandingParams { card: params.card, as_of: params.as_of, known_at: params.known_at };
@@ -122,6 +128,10 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -
             (found.subjects, found.left_out)
         }
     };
+    if params.format == Some(Format::Csv) {
+        let text = write::text(Form::Csv, &document::standings(&standings, &[]));
+        return Ok(bytes(StatusCode::OK, Format::Csv.media(), text.into_bytes()));
+    }
     let list = StandingList { as_of: as_of.to_string(), log_size: size, standings, left_out, next };
     Ok(response(StatusCode::OK, &list))
 }

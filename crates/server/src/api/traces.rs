@@ -6,7 +6,7 @@ use karat_importers::requests::{Encoding, Part as Group, Parts, response, take_a
 
 use super::bytes;
 use crate::authority;
-use crate::body::{Arrived, expect_media, too_large};
+use crate::body::{Arrived, expect_encoding, expect_media, too_large};
 use crate::collect::items;
 use crate::prelude::*;
 use crate::problem::PROTOBUF;
@@ -65,14 +65,16 @@ pub(crate) async fn send(
     }
 }
 
-async fn take(app: &Arc<App>, caller: &Caller, how: Intake, body: Arrived) -> Answer {
+async fn take(app: &Arc<App>, caller: &Caller, how: Intake, mut body: Arrived) -> Answer {
     let key = Arc::clone(caller.key(&Act::Send(None))?);
     let pool = app.memory.cards().find(&how.card)?;
     items(&pool)?;
     let subject = how.subject.or_else(|| key.subject.clone());
     expect_media(&body.headers, &[JSON, PROTOBUF])?;
     let encoding = if body.media_type() == JSON { Encoding::Json } else { Encoding::Protobuf };
-    expect_encoding(&body.headers)?;
+    // What is packed is unpacked below.
+    expect_encoding(&body.headers, &["gzip"])?;
+    body.headers.remove(CONTENT_ENCODING);
     // Before the work: a request is large.
     may_send(&key, &pool, subject.as_deref())?;
     let body = body.whole(app, &[JSON, PROTOBUF], BYTES_MAX).await?;
@@ -142,15 +144,4 @@ fn may_send(key: &Key, pool: &ScorerPool, subject: Option<&str>) -> Result<(), P
         keeper: None,
     };
     Ok(authority::decide(Some(key), false, &Act::Send(Some(item)))?)
-}
-
-fn expect_encoding(headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(given) = headers.get(CONTENT_ENCODING) else { return Ok(()) };
-    match given.to_str().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
-        "" | "gzip" | "identity" => Ok(()),
-        other => {
-            let detail = format!("found `{}`, expected gzip, or none", other.escape_debug());
-            Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-encoding"))
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! Workflows in memory, computed from the items of the log in their order.
 
+use karat_evidence::names::LookAlikes;
+
 use super::{
     Content, Delivery, Phase, Plan, StoredPlan, StoredTask, Verdict, VerdictState, drawn, milliseconds,
 };
@@ -24,6 +26,8 @@ pub struct FlowState {
     /// In the order in which they were posted.
     tasks: Segments<Arc<TaskState>>,
     places: Grown<usize>,
+    /// Their ids, by place in that order.
+    looks: Arc<LookAlikes>,
     /// Plans without a verdict: the last moment for recordings, the task and the miner.
     open: BTreeSet<(i64, String, String)>,
     records: Grown<()>,
@@ -86,6 +90,13 @@ impl FlowState {
         self.tasks.get(self.places.get(id)?).map(|task| &**task)
     }
 
+    /// Returns the id of a posted task that is this one, or looks like it.
+    pub(crate) fn like(&self, id: &str) -> Option<&str> {
+        let first = || self.tasks.get(usize::try_from(*self.looks.like(id, u32::MAX, 1).0.first()?).ok()?);
+        let own = self.places.get(id).and_then(|place| self.tasks.get(place));
+        own.or_else(first).map(|task| task.task.task.task_id.as_str())
+    }
+
     /// Returns all tasks, the last posted first.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
         self.tasks.iter().rev().map(|task| &**task)
@@ -121,7 +132,9 @@ impl FlowState {
                 self.recorders.insert(recorder.recorder_id.clone(), Arc::new(recorder));
             }
             Content::Task(task) => {
-                self.places.insert(task.task.task_id.as_str(), self.tasks.len());
+                let (id, place) = (task.task.task_id.as_str(), self.tasks.len());
+                Arc::make_mut(&mut self.looks).add(u32::try_from(place).unwrap_or(u32::MAX), id);
+                self.places.insert(id, place);
                 self.tasks.push(Arc::new(TaskState { task: Arc::from(task), plans: BTreeMap::new() }));
             }
             Content::Plan(stored) => self.add(*stored),

@@ -69,7 +69,8 @@ pub async fn publish(
     let blind: String = HEXLOWER.encode(&blind).chars().take(BLIND_DIGITS).collect();
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
-        let _permit = app.memory.flows.permits.take(&task_id).await;
+        // One at a time, so that no two come in together that look alike.
+        let _permit = app.memory.flows.permits.take("").await;
         let stored = {
             let state = app.memory.flows.state();
             if let Some(known) = state.task(&task_id) {
@@ -78,6 +79,10 @@ pub async fn publish(
                 }
                 refuse!(Conflict at "$.task.task_id",
                     "there is another task `{task_id}`, and a task never changes: choose another `task_id`");
+            }
+            if let Some(known) = state.like(&task_id) {
+                refuse!(Conflict at "$.task.task_id",
+                    "`{task_id}` looks like the posted task `{known}`: choose another `task_id`");
             }
             let now = app.clock.now();
             let mut faults = Faults::default();

@@ -60,7 +60,7 @@ grace = 0.25
 const NOW: Timestamp = Timestamp::from_seconds(1_780_272_030);
 
 /// Returns a server with the agents of the examples.
-fn agents() -> Running {
+pub fn agents() -> Running {
     agents_at(Clock::system())
 }
 

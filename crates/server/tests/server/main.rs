@@ -7,6 +7,7 @@ mod arena;
 mod arrival;
 mod authority;
 mod common;
+mod edge;
 mod events;
 mod evidence;
 mod fair;

@@ -1,11 +1,14 @@
-//! Names that look like another's are shown as such, at every door.
+//! Names at every door: those that look like another's are shown as such, and what is not seen is refused.
 
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::clock::Clock;
 use serde_json::{Value, json};
 
+use crate::arena::challenge;
 use crate::common::{Folder, Running};
+use crate::requests::{SOLVED, with_card};
+use crate::workflows::{Market, task};
 
 /// A moment before all items, in seconds.
 const NOW: i64 = 1_780_000_000;
@@ -153,4 +156,111 @@ fn a_crowd_of_look_alikes_is_shown_in_part() {
             "the first to come is shown"
         );
     }
+}
+
+/// Every door through which a name comes in: the path, the media type, a body with `NAME` in it, and the place of the name.
+fn doors() -> Vec<(&'static str, &'static str, String, &'static str)> {
+    const JSON: &str = "application/json";
+    let mut slug = challenge("NAME", "contender");
+    slug["card"] = json!("log-forensics@1.0.0");
+    let fact = |member: &str| {
+        let mut item = json!({"id": "1", "subject": "bot", "task": "t", "solved": 1});
+        item[member] = json!("NAME");
+        item.to_string()
+    };
+    let of_match = |member: &str| {
+        let mut item = json!({"match_id": "1", "agent_id": "bot", "scores": {"correctness": 900, "speed": 780,
+            "methodology": 690, "completeness": 760}});
+        item[member] = json!("NAME");
+        item.to_string()
+    };
+    let workflow = json!({"task": task("NAME"), "card": "workflow@1.0.0", "plans_until": "2027-02-01T00:00:00Z",
+        "recordings_until": "2027-03-01T00:00:00Z"});
+    let signer = "ed25519:".to_owned() + &"A".repeat(43);
+    let card = SOLVED.replace("id = \"solved\"", "id = \"NAME\"");
+    vec![
+        ("/v1/evidence?card=solved@1.0.0", JSON, fact("subject"), "$.subject"),
+        ("/v1/evidence?card=solved@1.0.0", JSON, fact("id"), "$.id"),
+        ("/v1/evidence?card=solved@1.0.0", JSON, fact("task"), "$.task"),
+        ("/v1/evidence?card=log-forensics@1.0.0", JSON, of_match("agent_id"), "$.agent_id"),
+        ("/v1/evidence?card=log-forensics@1.0.0", JSON, of_match("match_id"), "$.match_id"),
+        ("/v1/backfill?card=solved@1.0.0&reason=old", JSON, fact("subject"), "$.subject"),
+        ("/v1/keys", JSON, json!({"name": "NAME", "scopes": ["read"]}).to_string(), "$.name"),
+        (
+            "/v1/keys",
+            JSON,
+            json!({"name": "k", "scopes": ["read"], "subject": "NAME"}).to_string(),
+            "$.subject",
+        ),
+        ("/v1/workflows/tasks", JSON, workflow.to_string(), "$.task.task_id"),
+        (
+            "/v1/workflows/recorders",
+            JSON,
+            json!({"recorder_id": "NAME", "key": signer}).to_string(),
+            "$.recorder_id",
+        ),
+        (
+            "/v1/arena/harnesses",
+            JSON,
+            json!({"harness_id": "NAME", "key": signer}).to_string(),
+            "$.harness_id",
+        ),
+        ("/v1/arena/agents", JSON, json!({"agent_id": "NAME"}).to_string(), "$.agent_id"),
+        ("/v1/arena/challenges", JSON, slug.to_string(), "$.slug"),
+        ("/v1/scorecards", "application/toml", card, "id"),
+    ]
+}
+
+#[test]
+fn what_is_not_seen_comes_in_through_no_door() {
+    let hidden = [
+        "\u{ad}", "\u{34f}", "\u{61c}", "\u{115f}", "\u{17b4}", "\u{180b}", "\u{200b}", "\u{200d}",
+        "\u{202e}", "\u{2064}", "\u{2800}", "\u{3164}", "\u{fe00}", "\u{fe0f}", "\u{feff}", "\u{ffa0}",
+        "\u{fff0}", "\u{1bca0}", "\u{1d173}", "\u{e0041}", "\u{e0100}",
+        "\u{483}\u{483}\u{483}\u{483}\u{483}",
+    ];
+    let server = with_card(SOLVED);
+    for (path, media, body, place) in doors() {
+        for hidden in hidden {
+            let body = body.replace("NAME", &format!("bo{hidden}t"));
+            let answer = server.post(path, Some(&server.admin), media, &body);
+            assert!([400, 422].contains(&answer.status), "{path} {hidden:?}: {}", answer.body);
+            assert!(answer.body.contains(place), "{path} {hidden:?}: {}", answer.body);
+        }
+    }
+    // Each of these doors takes the name without it.
+    let doors = doors().into_iter().filter(|(path, ..)| path.starts_with("/v1/evidence"));
+    for (at, (path, media, body, _)) in doors.enumerate() {
+        let answer =
+            server.post(path, Some(&server.admin), media, body.replace("NAME", &format!("bot-{at}")));
+        assert!([200, 201, 409].contains(&answer.status), "{path}: {}", answer.body);
+    }
+}
+
+#[test]
+fn a_run_of_a_task_that_looks_like_a_posted_one_is_not_taken() {
+    let it = Market::new(1);
+    it.post(&task("Ferry"), &json!({})).is(201);
+    let before = it.server.get("/v1/log").at("/size");
+    // Latin letters alone name a task that is posted; among those are look-alikes, too.
+    for like in ["ferry", "FERRY"] {
+        let refused = it.post(&task(like), &json!({}));
+        refused.is_problem(409, "conflict");
+        assert!(refused.body.contains("looks like the posted task `Ferry`"), "{}", refused.body);
+    }
+    it.post(&task("Ferry"), &json!({})).is(200);
+    let run = |task: &str| {
+        let text = include_str!("../../../../examples/workflow/worked-example.json");
+        let mut item: Value = serde_json::from_str(text).unwrap();
+        item["task"]["task_id"] = json!(task);
+        item["run_id"] = json!(format!("run of {task}"));
+        it.server.send("card=workflow@1.0.0", &item.to_string())
+    };
+    for like in ["Ferry", "ferry", "ferr\u{443}", "Ferr\u{443}"] {
+        let refused = run(like);
+        refused.is_problem(403, "forbidden");
+        assert!(refused.body.contains("looks like one"), "{}", refused.body);
+    }
+    assert_eq!(it.server.get("/v1/log").at("/size"), before);
+    run("Canoe").is(201);
 }
