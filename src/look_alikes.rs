@@ -19,7 +19,7 @@ pub struct Alike {
     /// Other names that look like this one, the first 16 of them; left out if there is no such name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks_like: Vec<String>,
-    /// The number of further such names; left out if there are none.
+    /// The number of further such names; left out if there is no such name.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub looks_like_more: usize,
 }

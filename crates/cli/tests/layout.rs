@@ -125,7 +125,7 @@ const LINES_MAX: usize = 700;
 const LOCAL_FOLDERS: &[(&str, &str)] =
     &[("/ho", "me/"), ("/Us", "ers/"), ("/ro", "ot/"), ("/t", "mp/"), ("/wo", "rk/"), ("C:", "\\")];
 
-/// What a server has in memory is read without a lock, so that no work on much data makes the writer wait.
+/// The memory of a server is read without a lock, so that no work on much data makes the writer wait.
 #[test]
 fn the_memory_of_a_server_is_read_without_locks() {
     let folder = root().join("crates/server/src");

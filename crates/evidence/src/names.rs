@@ -136,7 +136,7 @@ impl LookAlikes {
 /// Returns what names with these looks are found by: each look, and both together if there are two.
 fn keys(looks: BTreeSet<String>) -> impl Iterator<Item = String> {
     let all: Vec<String> = looks.into_iter().collect();
-    // No look has this character, which is no part of a name.
+    // No name has this character.
     let both = (all.len() > 1).then(|| all.join("\0"));
     all.into_iter().chain(both)
 }

@@ -19,13 +19,13 @@ const CHUNK: u64 = 256;
 /// The largest step back in time that may come from two threads in a log from before its time never fell.
 const FALL_MILLISECONDS: i64 = 1000;
 
-/// What was found about the senders of a log.
+/// Findings about the senders of a log.
 #[derive(Debug, Default)]
 pub struct Authority {
     pub counts: CheckedSenders,
     /// Decisions that cannot be judged here, with the reason.
     pub undecided: Vec<String>,
-    /// What must not be, each with its entry.
+    /// Entries that were not to be stored, each with the reason.
     pub problems: Vec<String>,
 }
 

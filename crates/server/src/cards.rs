@@ -139,7 +139,7 @@ impl Cards {
     }
 
     /// As [`Cards::find`], for a question about records. Where an id has several versions for the kind of evidence of which there
-    /// are records, the newest answers once it has as many records as the one before: until then, nobody is asked about a part.
+    /// are records, the newest answers once it has as many records as the one before: until then, the one before answers.
     pub(crate) fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
         let records = |pool: &ScorerPool| pool.records.load(Ordering::Relaxed);
         let used = self.versions(wanted).rev().find(|pool| records(pool) > 0);

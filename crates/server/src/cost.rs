@@ -1,4 +1,4 @@
-//! What a request costs: the records that it reads. Its caller pays for them as for further requests.
+//! The cost of a request: the records that it reads. Its caller pays for them as for further requests.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(crate) async fn apart<T: Send + 'static>(
         (work(), READ.take())
     };
     let (done, read) = tokio::task::spawn_blocking(counted).await?;
-    // Work that no request waits for costs nobody.
+    // Work that no request waits for is free.
     let _ = OF_REQUEST.try_with(|all| all.fetch_add(read, Ordering::Relaxed));
     Ok(done)
 }

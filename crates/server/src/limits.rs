@@ -99,9 +99,13 @@ impl Rates {
     /// Takes `tokens` more for what was done, whether they are there or not: until then the next request has to wait, but for
     /// no longer than [`DEBT_SECONDS`].
     pub fn charge(&self, who: Who, tokens: f64, now_seconds: f64) {
+        // Most requests read nothing.
+        if tokens <= 0.0 {
+            return;
+        }
         let rate = self.rate(&who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bucket) = buckets.get_mut(&who).filter(|_| tokens > 0.0) {
+        if let Some(bucket) = buckets.get_mut(&who) {
             let left = bucket.filled(rate, now_seconds) - tokens;
             let tokens = left.max(-DEBT_SECONDS * rate.per_second);
             *bucket = Bucket { tokens, at_seconds: now_seconds.max(bucket.at_seconds) };

@@ -1,11 +1,9 @@
 //! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
-use karat::record::Record;
 use karat::rows::Arrival;
-use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::{Error, Refusal};
 
-use crate::authority::{self, Old, OldPart, Provenances};
+use crate::authority;
 use crate::over_cases;
 use crate::params::written_timestamp;
 use crate::prelude::*;
@@ -13,6 +11,7 @@ use crate::problem::conflict;
 use crate::scoring::{Holder, ScoredItem, Sent};
 use crate::stored::raw;
 use crate::traces::queue::Line;
+use crate::turn::corrected;
 
 /// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
 const LARGE_BYTES: usize = 16 << 10;
@@ -154,53 +153,4 @@ pub(crate) fn correction(
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
     Ok(Effect::Replaced(corrected, Some(key.id.clone()), key.subject.is_some()))
-}
-
-/// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.
-pub(crate) fn corrected(
-    memory: &Memory,
-    reader: &mut Reader,
-    subject: &str,
-    old: &str,
-    sender: Option<String>,
-    size: u64,
-) -> Result<Old, Problem> {
-    let evidence = ids::evidence(subject, old);
-    let mut is_of_arena = authority::is_match_id(subject, old);
-    let (mut is_of_task, mut is_reviewed) = (false, false);
-    let mut parts = Vec::new();
-    let pools: Vec<Arc<ScorerPool>> = memory.cards().iter().map(Arc::clone).collect();
-    for pool in pools {
-        let name = pool.name();
-        let Some(item) = reader.find(Kind::Record, &ids::record(&evidence, &name), size)? else { continue };
-        is_of_arena |= memory.arena.state().has_card(&name);
-        is_of_task |= memory.flows.state().has_record(&item.entry.id);
-        is_reviewed |= has_reviews(memory, &pool.card);
-        let unreadable =
-            |why: String| Problem::from(Error::Damaged(format!("the entry {}: {why}", item.position)));
-        let record = Record::parse(&item.content).map_err(|error| unreadable(error.to_string()))?;
-        let record = record.ok_or_else(|| unreadable(String::from("it is not a record")))?;
-        let record = record.document();
-        let given = pool.card.facts.iter().filter(|fact| record.facts.contains_key(&fact.name));
-        let outcome = record.evidence.outcome.map(|_| Reporter::Unstated);
-        let mut stated: Provenances = given.map(|fact| fact.from).chain(outcome).collect();
-        if stated.is_empty() {
-            // Someone said that there is nothing to state.
-            stated = [Reporter::Unstated].into_iter().collect();
-        }
-        parts.push(OldPart { sender: item.entry.sender, stated });
-    }
-    if parts.is_empty() {
-        parts.push(OldPart { sender, stated: [Reporter::Unstated].into_iter().collect() });
-    }
-    Ok(Old { parts, is_of_arena, is_of_task, is_reviewed })
-}
-
-/// Returns true if standings under a scorecard, or under its family, have reviews or certification.
-fn has_reviews(memory: &Memory, card: &Scorecard) -> bool {
-    let asks = |card: &Scorecard| {
-        card.standing.as_ref().is_some_and(|rules| rules.review.is_some() || rules.certification.is_some())
-    };
-    let family = card.base.as_ref().and_then(|family| memory.cards().find(family).ok());
-    asks(card) || family.is_some_and(|family| asks(&family.card))
 }

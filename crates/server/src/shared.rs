@@ -1,5 +1,5 @@
 //! Memory that many read and one changes, without waiting for each other: a reader takes what there is at that moment, and
-//! keeps it for as long as its work takes. The writer copies the parts that somebody still reads before it changes them.
+//! keeps it for as long as its work takes. The writer copies the parts that are still being read before it changes them.
 //!
 //! No lock leaves this module, so none can be held while something is done that grows with the data.
 

@@ -1,17 +1,19 @@
-//! What may be stored, decided in the turn of the one writer: nothing comes between the answer and the entry. A request asks
+//! The decision on what may be stored, in the turn of the one writer: nothing comes between the answer and the entry. A request asks
 //! before, so that it is refused early; what counts is the answer here. The check of a log asks the same, entry by entry.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use karat_core::scorecard::Scorecard;
+use karat::record::Record;
+use karat_core::scorecard::{Reporter, Scorecard};
 use karat_standing::overrides::OverrideEvent;
 use karat_store::port::{Backend, Order};
-use karat_store::{Entry, Follow, Outcome, Refusal, Term};
+use karat_store::{Entry, Error, Follow, Outcome, Refusal, Term};
 
 use crate::arena::{self, State};
-use crate::authority::{self, Act, Provenances, Revoked};
+use crate::authority::{self, Act, Old, OldPart, Provenances, Revoked};
 use crate::basics::*;
+use crate::cards::ScorerPool;
 use crate::effect::{Effect, Waiting};
 use crate::flows;
 use crate::ids;
@@ -19,7 +21,6 @@ use crate::index::NewRow;
 use crate::keys::{Key, Keys, SERVER, Scope};
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, refuse};
-use crate::sending::corrected;
 use crate::spans;
 use crate::weights::WeightsItem;
 
@@ -113,7 +114,7 @@ impl<'a> Turn<'a> {
                 Kind::Evidence => Act::Send(None),
                 Kind::Recording => Act::Deliver,
                 Kind::Review => Act::Review,
-                // What is no state of a key is a mark of history.
+                // Everything else of this kind is a mark of history.
                 Kind::Key => Act::Backfill,
                 kind => refuse!(Forbidden, "an item of the kind `{kind}` cannot be read"),
             },
@@ -232,6 +233,55 @@ pub(crate) fn item<'i>(
     }
 }
 
+/// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.
+pub(crate) fn corrected(
+    memory: &Memory,
+    reader: &mut Reader,
+    subject: &str,
+    old: &str,
+    sender: Option<String>,
+    size: u64,
+) -> Result<Old, Problem> {
+    let evidence = ids::evidence(subject, old);
+    let mut is_of_arena = authority::is_match_id(subject, old);
+    let (mut is_of_task, mut is_reviewed) = (false, false);
+    let mut parts = Vec::new();
+    let pools: Vec<Arc<ScorerPool>> = memory.cards().iter().map(Arc::clone).collect();
+    for pool in pools {
+        let name = pool.name();
+        let Some(item) = reader.find(Kind::Record, &ids::record(&evidence, &name), size)? else { continue };
+        is_of_arena |= memory.arena.state().has_card(&name);
+        is_of_task |= memory.flows.state().has_record(&item.entry.id);
+        is_reviewed |= has_reviews(memory, &pool.card);
+        let unreadable =
+            |why: String| Problem::from(Error::Damaged(format!("the entry {}: {why}", item.position)));
+        let record = Record::parse(&item.content).map_err(|error| unreadable(error.to_string()))?;
+        let record = record.ok_or_else(|| unreadable(String::from("it is not a record")))?;
+        let record = record.document();
+        let given = pool.card.facts.iter().filter(|fact| record.facts.contains_key(&fact.name));
+        let outcome = record.evidence.outcome.map(|_| Reporter::Unstated);
+        let mut stated: Provenances = given.map(|fact| fact.from).chain(outcome).collect();
+        if stated.is_empty() {
+            // Someone said that there is nothing to state.
+            stated = [Reporter::Unstated].into_iter().collect();
+        }
+        parts.push(OldPart { sender: item.entry.sender, stated });
+    }
+    if parts.is_empty() {
+        parts.push(OldPart { sender, stated: [Reporter::Unstated].into_iter().collect() });
+    }
+    Ok(Old { parts, is_of_arena, is_of_task, is_reviewed })
+}
+
+/// Returns true if standings under a scorecard, or under its family, have reviews or certification.
+fn has_reviews(memory: &Memory, card: &Scorecard) -> bool {
+    let asks = |card: &Scorecard| {
+        card.standing.as_ref().is_some_and(|rules| rules.review.is_some() || rules.certification.is_some())
+    };
+    let family = card.base.as_ref().and_then(|family| memory.cards().find(family).ok());
+    asks(card) || family.is_some_and(|family| asks(&family.card))
+}
+
 /// Refuses a key whose name is taken.
 pub(crate) fn new_key(keys: &Keys, new: &Key) -> Result<(), Problem> {
     if keys.iter().any(|key| key.name == new.name) {
@@ -275,7 +325,8 @@ impl Gate {
         let mut turn = Turn::new(&self.memory);
         let mut effects = waiting.effects.get(batch).into_iter().flatten().peekable();
         let size = *self.memory.size().borrow();
-        let mut open = || Ok(Reader::new(self.backend.reader()?));
+        let store = &self.backend;
+        let mut open = || Ok(Reader::new(store.reader()?));
         let mut refused = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let effect = effects.next_if(|(at, _)| *at == place).map(|(_, effect)| effect);

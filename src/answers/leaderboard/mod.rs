@@ -51,7 +51,7 @@ pub struct LeaderboardAnswer {
     pub group_by: Option<String>,
     /// The size of the log that counts; null if no log is read.
     pub log_size: Option<u64>,
-    /// A newer version of the scorecard, which does not answer yet; left out if there is none.
+    /// A newer version of the scorecard, which does not answer yet; left out if there is no such version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newer_version: Option<NewerVersion>,
     /// The selected records that were corrected, and so do not count, also of subjects without a rank; left out if there

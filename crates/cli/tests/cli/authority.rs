@@ -1,4 +1,4 @@
-//! `karat log verify --authority`: logs in which somebody did what he might not, each told by its entry.
+//! `karat log verify --authority`: logs in which a sender did what its key does not allow, each with its entry.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn of_subject(subject: &str) -> KeyRequest {
 
 type Case = (&'static str, fn(&mut Log), Option<&'static str>);
 
-/// What happens in a log, and what is said of it if it must not be.
+/// Logs: what is done in each, and what is said of it if that is not allowed.
 pub const CASES: &[Case] = &[
     (
         "all is well",
@@ -127,7 +127,7 @@ pub const CASES: &[Case] = &[
         "what a key in force sent is withdrawn",
         |log| {
             let (first, other) = (log.first.clone(), log.other.clone());
-            // The store asks for a revocation, which it takes for one whoever sent it.
+            // The store asks for a revocation, which it takes from any sender.
             log.add(&other.id, other.item(true));
             log.add(&first.id, Withdrawal::new(&other.id, "2026-01-01T00:00:00Z", 2, "lost").item());
         },

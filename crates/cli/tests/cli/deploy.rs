@@ -52,7 +52,8 @@ fn the_program_takes_every_command_of_the_files() {
 
 #[test]
 fn the_page_names_flags_that_are_there() {
-    let helps = [&["serve", "--help"][..], &["log", "verify", "--help"]].map(|it| karat(it).stdout).concat();
+    let pages = [&["serve", "--help"][..], &["log", "verify", "--help"], &["rescore", "--help"]];
+    let helps = pages.map(|it| karat(it).stdout).concat();
     let known: BTreeSet<&str> = helps
         .split(|c: char| !c.is_ascii_lowercase() && c != '-')
         .filter(|it| it.starts_with("--"))

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -82,7 +81,7 @@ fn without_format(command: &str, has_formats: &mut BTreeMap<String, bool>) -> Op
 fn run((name, commands): &Page, format: usize, data: &Path, found: &Mutex<BTreeMap<String, Outputs>>) {
     let folder = Folder::new();
     for name in DATA {
-        symlink(data.join(name), folder.path().join(name)).unwrap();
+        link(&data.join(name), &folder.path().join(name));
     }
     if read(name).contains("scores.db") {
         store::season_file(folder.path());
@@ -165,6 +164,17 @@ fn text_of(page: &str) -> String {
     }
     let lines = text.lines().map(|line| line.trim().trim_end_matches('|').trim_end());
     lines.filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+/// Gives the files of a folder another place: a link would lead out of the folder of a project.
+fn link(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        return fs::hard_link(from, to).unwrap();
+    }
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        link(&entry.path(), &to.join(entry.file_name()));
+    }
 }
 
 /// Returns a command as the name of a file.

@@ -444,7 +444,7 @@ fn every_change_of_the_receipt_of_a_new_key_is_refused_by_both_programs() {
     }
 }
 
-/// The second implementation finds in the same logs that somebody did what he might not.
+/// The second implementation finds in the same logs that a sender did what its key does not allow.
 #[test]
 fn logs_of_senders_without_authority_are_refused_by_both() {
     for (name, case, expected) in crate::authority::CASES {

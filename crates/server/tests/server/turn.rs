@@ -1,12 +1,16 @@
-//! What is decided when an entry is written, and not when its request began. Every log of these tests is checked at the end: was
-//! each sender in force and allowed, when its entry came?
+//! Decisions that are made when an entry is written, and not when its request began. Every log of these tests is checked at the
+//! end: was each sender in force and allowed, when its entry came?
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+use karat_server::Options;
+use karat_server::clock::Clock;
+use karat_server::rescore::commit;
+use karat_server::state::App;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -260,4 +264,76 @@ proptest! {
         names.dedup();
         prop_assert_eq!(names.len(), count);
     }
+}
+
+/// A new version of a scorecard takes over once it has the records of the one before, which the server scores again.
+#[test]
+fn a_new_version_answers_once_it_has_all_records() {
+    const TIMED: &str = r#"
+schema = "karat/scorecard/1"
+id = "timed"
+version = "1.0.0"
+title = "A value that grows old"
+about = "The latest value, which loses points."
+evidence = "facts"
+scale = { max = 1000, publish = "half-up" }
+facts = { quality = { unit = "1", min = 0, max = 1, from = "harness" } }
+dimension = [{ key = "quality", weight = 1 }]
+
+[standing]
+score = "latest"
+decay = { grace_days = 0, points_per_period = 40 }
+"#;
+    let server = Running::new();
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", TIMED).is(201);
+    let (secret, id) = key(&server, "harness", "write:evidence");
+    let send = |server: &Running, subject: &str| {
+        let item = json!({"subject": subject, "id": "1", "quality": 0.5}).to_string();
+        server.post("/v1/evidence?card=timed", Some(&secret), JSON, item).is(201).json()
+    };
+    let first = send(&server, "bee");
+    send(&server, "wasp");
+    let newer = TIMED.replace("1.0.0", "2.0.0").replace("half-up", "floor");
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", &newer).is(201);
+    send(&server, "ant");
+    let board = |server: &Running| server.get("/v1/leaderboards?card=timed").is(200).json();
+    let answered = board(&server);
+    assert_eq!(answered["newer_version"], json!({"card": "timed@2.0.0", "records": 1, "of": 2}));
+    assert_eq!(answered["leaderboards"][0]["rows"].as_array().unwrap().len(), 2);
+    let before = server.get("/v1/standings/bee?card=timed@1.0.0").is(200).json();
+
+    let admin = server.admin.clone();
+    let folder = server.stop();
+    let (sqlite, signer) = karat_server::folder::open(folder.path(), None).unwrap();
+    let (app, _) = App::open(
+        Arc::new(sqlite),
+        signer,
+        Options::default(),
+        Clock::system(),
+        Some(folder.path()),
+        &mut |_, _| {},
+    )
+    .unwrap();
+    let done = commit(&app, "timed@2.0.0", &mut |_, _| {}).unwrap();
+    assert_eq!((done.written, done.present, done.refused.len()), (2, 0, 0));
+    assert_eq!(commit(&app, "timed@2.0.0", &mut |_, _| {}).unwrap().written, 0, "once");
+    drop(app);
+
+    // As of the same moments, and of the same sender.
+    let server = Running::in_folder(folder, Options::default(), Some(admin));
+    let answered = board(&server);
+    assert_eq!(answered["newer_version"], Value::Null);
+    assert_eq!(answered["leaderboards"][0]["rows"].as_array().unwrap().len(), 3);
+    let after = server.get("/v1/standings/bee?card=timed@2.0.0").is(200).json();
+    for member in ["window", "first_seen", "latest"] {
+        let moment = |standing: &Value| standing[member][0]["time"].clone();
+        assert_eq!(moment(&after), moment(&before), "{member}: it arrived with its evidence");
+    }
+    let history = server.get("/v1/subjects/bee/history?card=timed@2.0.0").is(200).at("/entries/0");
+    assert_eq!((&history["sender"], &history["time"]), (&json!("server"), &Value::Null));
+    assert_ne!(history["position"], first["record"]["position"]);
+    server.delete(&format!("/v1/keys/{id}"), &server.admin).is(204);
+    let since = json!({"since": "2020-01-01T00:00:00Z", "reason": "lost"}).to_string();
+    server.post(&format!("/v1/keys/{id}/withdrawal"), Some(&server.admin), JSON, since).is(201);
+    server.get("/v1/leaderboards?card=timed@2.0.0").is(422);
 }
