@@ -407,25 +407,25 @@ const BUDGETS: &[Budget] = &[
     budget("checker", &["crates/checker/src"], &[], 5_640, 4_800),
     budget("stats", &["crates/stats/src"], &[], 9_020, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
-    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_300, 7_500),
-    budget("importers", &["crates/importers/src"], &[], 7_640, 6_000),
+    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_350, 7_500),
+    budget("importers", &["crates/importers/src"], &[], 7_650, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 33_650, 23_000),
-    budget("store", &["crates/store/src"], &[], 5_210, 4_900),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_430, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 9_610, 8_500),
+    budget("karat", &["src"], &[], 33_950, 23_000),
+    budget("store", &["crates/store/src"], &[], 5_290, 4_900),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_670, 16_500),
+    budget("command line", &["crates/cli/src"], &[], 9_840, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
-    budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_040, 3_500),
+    budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 136_360, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 138_300, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
 /// Lines of tests of the main workspace, and of the runner's.
-const TEST_LINES_MAX: [usize; 2] = [62_250, 7_500];
+const TEST_LINES_MAX: [usize; 2] = [64_350, 7_500];
 
 #[test]
 fn every_part_keeps_within_its_budget() {

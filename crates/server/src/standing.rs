@@ -97,14 +97,13 @@ pub(crate) fn refusal(
         }
     }
     let basis = read(memory, reader, question)?;
-    let found = stood(question, &basis, None, |answer: &Answer<'_>, shown: &[SubjectStanding]| {
+    stood(question, &basis, None, |answer: &Answer<'_>, shown: &[SubjectStanding]| {
         let place = answer.events.lines.last().map(|place| *place as u64);
         let review = shown.first().and_then(|it| Standing::new(answer, it).review);
         let refusals = review.iter().flat_map(|review| &review.refusals);
         let refusal = refusals.into_iter().find(|it| it.line == place).map(|it| it.reason.clone());
         (refusal, review)
-    });
-    found
+    })
 }
 
 /// The rows, events and names that standings rest on.

@@ -1,4 +1,5 @@
 //! `karat log verify --authority`: logs in which a sender did what its key does not allow, each with its entry.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::path::Path;
 use std::sync::Arc;
