@@ -455,7 +455,7 @@ fn logs_of_senders_without_authority_are_refused_by_both() {
         let mut command = Command::new("python3");
         command.current_dir(folder.path()).arg("-B").arg(root().join("reference/verify.py"));
         command.args(["--log", "log.jsonl", "--key", "log/log.pub"]);
-        let run = crate::common::finish(&mut command, "");
+        let run = finish(&mut command, "");
         assert_eq!(
             run.status,
             if expected.is_some() { 14 } else { 0 },
