@@ -353,7 +353,7 @@ impl Memory {
         };
         Ok(NewRow {
             id: record.evidence.id.clone(),
-            stated: stored::stated(record, &pool.card),
+            stated: stored::stated(record, &pool.card).collect(),
             subject: record.subject.clone(),
             card: pool.name(),
             task: stored::task(record, &pool.card),

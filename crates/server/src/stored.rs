@@ -7,7 +7,6 @@ use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::Error;
 use serde_json::value::RawValue;
 
-use crate::authority::Provenances;
 use crate::basics::*;
 use crate::problem::Problem;
 
@@ -32,15 +31,16 @@ pub(crate) fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) 
 }
 
 /// Returns the provenances of the facts of a record that its sender stated.
-pub(crate) fn stated(record: &RecordDocument, card: &Scorecard) -> Provenances {
+pub(crate) fn stated(record: &RecordDocument, card: &Scorecard) -> impl Iterator<Item = Reporter> {
     let is_embedded = record.is_embedded();
-    let stated = |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
-    card.facts.iter().filter(|fact| stated(&fact.name)).map(|fact| fact.from).collect()
+    let stated =
+        move |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
+    card.facts.iter().filter(move |fact| stated(&fact.name)).map(|fact| fact.from)
 }
 
 /// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.
 pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust {
-    Trust::of(stated(record, card).all()).min(ceiling)
+    Trust::of(stated(record, card)).min(ceiling)
 }
 
 /// Returns the item of evidence of a record, as it was sent; `None` if the log has none.

@@ -93,6 +93,8 @@ impl FlowState {
     /// Returns the id of a posted task that is this one, or looks like it.
     pub(crate) fn like(&self, id: &str) -> Option<&str> {
         let first = || self.tasks.get(usize::try_from(*self.looks.like(id, u32::MAX, 1).0.first()?).ok()?);
+        // Most servers post no tasks, and then no name is looked at.
+        self.tasks.get(0)?;
         let own = self.places.get(id).and_then(|place| self.tasks.get(place));
         own.or_else(first).map(|task| task.task.task.task_id.as_str())
     }

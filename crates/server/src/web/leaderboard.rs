@@ -3,7 +3,7 @@
 use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::leaderboard::method::Page;
-use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
+use karat::answers::leaderboard::{Leaderboard, MEAN, NewerVersion, OFFICIAL};
 use karat::document::figure::profiles;
 use karat::document::{self, Kind, LeaderboardView, Part};
 use karat::leaderboard::{Settings, counted};
@@ -202,7 +202,12 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
     let marks = Marks { corrected: answer.corrected, backfilled: answer.backfilled.clone() };
-    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).collect();
+    let newer = answer.newer_version.iter().map(|newer| {
+        let NewerVersion { card, records, of } = newer;
+        format!("`{card}` has {records} of {of} records; until it has all, `{}` answers", pool.name())
+    });
+    let before = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).chain(newer);
+    let before: Vec<String> = before.collect();
     let profiled = |board: &Leaderboard| match rows {
         Some(rows) if board.ranked <= PROFILES => profiles(rows, board),
         _ => Vec::new(),
