@@ -97,7 +97,7 @@ impl Rates {
     }
 
     /// Takes `tokens` more for what was done, whether they are there or not: until then the next request has to wait, but for
-    /// no longer than [`DEBT_SECONDS`].
+    /// no longer than a minute.
     pub fn charge(&self, who: Who, tokens: f64, now_seconds: f64) {
         // Most requests read nothing.
         if tokens <= 0.0 {

@@ -48,7 +48,7 @@ fn plans_that_cannot_be_run_are_refused_with_their_places() {
     the plan is of `x`, and `y` was named; leave the name out
     the plan is for the task `"u"`, and the task is `"t"`; give the task that the plan answers
     "#);
-    insta::assert_snapshot!(refused(plan, task(), Some("a\u{202e}b")), @"the subject `a�b`: expected a name without control and format characters; leave out U+202E");
+    insta::assert_snapshot!(refused(plan, task(), Some("a\u{202e}b")), @"the subject `a�b`: expected a name without control and format characters, and others that are not drawn; leave out U+202E");
 }
 
 /// Two plans with one digest would be one to a recording.
