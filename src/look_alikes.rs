@@ -67,16 +67,12 @@ impl FromIterator<(String, Alike)> for LookAlikes {
 
 /// Names in an order, each looked at once.
 #[derive(Debug, Clone, Default)]
-pub struct KnownNames {
-    looks: names::LookAlikes,
-    count: u32,
-}
+pub struct KnownNames(names::LookAlikes);
 
 impl KnownNames {
     /// Adds a name that is not among them. Its number is the count of those before it.
     pub fn add(&mut self, name: &str) {
-        self.looks.add(self.count, name);
-        self.count += 1;
+        self.0.add(name);
     }
 
     /// Returns a name with those of the first `end` names that look like it, `number` being its own if it is one of them, and
@@ -88,8 +84,8 @@ impl KnownNames {
         end: u32,
         name: impl Fn(u32) -> Option<&'n str>,
     ) -> (String, Alike) {
+        let (first, count) = self.0.like(own, number, end, LISTED + 1);
         let own_number = number.filter(|number| *number < end);
-        let (first, count) = self.looks.like(own, end, LISTED + 1);
         let others = first.into_iter().filter(|it| Some(*it) != own_number).take(LISTED);
         let mut looks_like: Vec<String> = others.filter_map(name).map(str::to_owned).collect();
         looks_like.sort_unstable();

@@ -407,7 +407,7 @@ const BUDGETS: &[Budget] = &[
     budget("checker", &["crates/checker/src"], &[], 5_640, 4_800),
     budget("stats", &["crates/stats/src"], &[], 9_020, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
-    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_350, 7_500),
+    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_380, 7_500),
     budget("importers", &["crates/importers/src"], &[], 7_650, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
     budget("karat", &["src"], &[], 33_950, 23_000),

@@ -105,31 +105,63 @@ fn is_hidden(it: char) -> bool {
 /// same, however many names look like the one asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookAlikes {
-    /// The numbers of the names with each look, and with both of two, in ascending order. Only looked up, never iterated.
-    by_look: HashMap<Box<str>, Vec<u32>>,
+    /// The group of the names with each look, and with both of two. Only looked up, never iterated.
+    by_look: HashMap<Box<str>, usize>,
+    /// The numbers of the names of each group, in ascending order.
+    groups: Vec<Vec<u32>>,
+    /// The groups of each name: that of its look; or of each of two, and of both.
+    of: Vec<(usize, Option<[usize; 2]>)>,
 }
 
 impl LookAlikes {
-    /// Adds a name under a number that is higher than those before it.
-    pub fn add(&mut self, number: u32, name: &str) {
-        for look in keys(looks(name)) {
-            self.by_look.entry(look.into()).or_default().push(number);
-        }
+    /// Adds a name. Its number is the count of those before it.
+    pub fn add(&mut self, name: &str) {
+        let number = u32::try_from(self.of.len()).unwrap_or(u32::MAX);
+        let mut groups = keys(looks(name)).map(|look| {
+            let group = *self.by_look.entry(look.into()).or_insert(self.groups.len());
+            if group == self.groups.len() {
+                self.groups.push(Vec::new());
+            }
+            if let Some(group) = self.groups.get_mut(group) {
+                group.push(number);
+            }
+            group
+        });
+        let own =
+            (groups.next().unwrap_or_default(), groups.next().zip(groups.next()).map(<[usize; 2]>::from));
+        drop(groups);
+        self.of.push(own);
     }
 
-    /// Returns the `most` lowest numbers below `end` of the names that look like this one, and how many there are: its own is
-    /// among them, too, if it was added.
-    pub fn like(&self, name: &str, end: u32, most: usize) -> (Vec<u32>, usize) {
-        let mut first = BTreeSet::new();
+    /// Returns the `most` lowest numbers below `end` of the names that look like this one, which has that `number` if it was
+    /// added; and how many there are: its own is among them, too.
+    pub fn like(&self, name: &str, number: Option<u32>, end: u32, most: usize) -> (Vec<u32>, usize) {
+        let known = number.and_then(|number| self.of.get(usize::try_from(number).ok()?));
+        let groups: Vec<&[u32]> = match known {
+            Some((one, others)) => {
+                let all = [Some(*one), others.map(|it| it[0]), others.map(|it| it[1])];
+                all.into_iter().filter(Option::is_some).map(|at| self.group(at)).collect()
+            }
+            None => {
+                keys(looks(name)).map(|look| self.group(self.by_look.get(look.as_str()).copied())).collect()
+            }
+        };
+        let mut first = Vec::with_capacity(most);
         let mut count: usize = 0;
-        for (place, look) in keys(looks(name)).enumerate() {
-            let group = self.by_look.get(look.as_str()).map_or(&[][..], Vec::as_slice);
+        for (place, group) in groups.into_iter().enumerate() {
             let group = group.get(..group.partition_point(|number| *number < end)).unwrap_or_default();
             // The third are those that are in the first two.
             count = if place < 2 { count + group.len() } else { count - group.len() };
             first.extend(group.iter().take(most));
         }
-        (first.into_iter().take(most).collect(), count)
+        first.sort_unstable();
+        first.dedup();
+        first.truncate(most);
+        (first, count)
+    }
+
+    fn group(&self, place: Option<usize>) -> &[u32] {
+        place.and_then(|place| self.groups.get(place)).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -218,8 +250,8 @@ mod tests {
 
     fn are_alike(one: &str, other: &str) -> bool {
         let mut names = LookAlikes::default();
-        names.add(0, one);
-        names.like(other, 1, 1).1 > 0
+        names.add(one);
+        names.like(other, None, 1, 1).1 > 0
     }
 
     /// Pairs from `confusables.txt` of Unicode Technical Standard 39, and what people try.
@@ -267,17 +299,20 @@ mod tests {
     #[test]
     fn many_names_are_looked_at_once_each() {
         let mut names = LookAlikes::default();
-        (0..20_000).for_each(|number| names.add(number, &format!("agent{number:05}x")));
-        assert_eq!(names.like("agent02345x", u32::MAX, 9), (vec![2345], 1));
+        (0..20_000u32).for_each(|number| names.add(&format!("agent{number:05}x")));
+        assert_eq!(names.like("agent02345x", None, u32::MAX, 9), (vec![2345], 1));
         // 0 and O, 1 and l.
-        assert_eq!(names.like("agentOlO34x", u32::MAX, 9), (vec![1034], 1));
-        names.add(20_000, "agent0lO34x");
-        assert_eq!(names.like("agent01034x", u32::MAX, 9), (vec![1034, 20_000], 2));
-        assert_eq!(names.like("agent01034x", u32::MAX, 1), (vec![1034], 2));
-        assert_eq!(names.like("agent01034x", 20_000, 9), (vec![1034], 1));
+        assert_eq!(names.like("agentOlO34x", None, u32::MAX, 9), (vec![1034], 1));
+        names.add("agent0lO34x");
+        assert_eq!(names.like("agent01034x", None, u32::MAX, 9), (vec![1034, 20_000], 2));
+        assert_eq!(names.like("agent01034x", None, u32::MAX, 1), (vec![1034], 2));
+        assert_eq!(names.like("agent01034x", None, 20_000, 9), (vec![1034], 1));
         // One name with two looks is one name.
-        names.add(20_001, "Il-agent");
-        assert_eq!(names.like("Il-agent", u32::MAX, 9), (vec![20_001], 1));
+        names.add("Il-agent");
+        assert_eq!(names.like("Il-agent", None, u32::MAX, 9), (vec![20_001], 1));
+        for (number, name) in [(1034, "agent01034x"), (20_000, "agent0lO34x"), (20_001, "Il-agent")] {
+            assert_eq!(names.like(name, Some(number), u32::MAX, 9), names.like(name, None, u32::MAX, 9));
+        }
     }
 
     proptest! {

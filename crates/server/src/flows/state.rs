@@ -92,7 +92,8 @@ impl FlowState {
 
     /// Returns the id of a posted task that is this one, or looks like it.
     pub(crate) fn like(&self, id: &str) -> Option<&str> {
-        let first = || self.tasks.get(usize::try_from(*self.looks.like(id, u32::MAX, 1).0.first()?).ok()?);
+        let first =
+            || self.tasks.get(usize::try_from(*self.looks.like(id, None, u32::MAX, 1).0.first()?).ok()?);
         // Most servers post no tasks, and then no name is looked at.
         self.tasks.get(0)?;
         let own = self.places.get(id).and_then(|place| self.tasks.get(place));
@@ -135,7 +136,7 @@ impl FlowState {
             }
             Content::Task(task) => {
                 let (id, place) = (task.task.task_id.as_str(), self.tasks.len());
-                Arc::make_mut(&mut self.looks).add(u32::try_from(place).unwrap_or(u32::MAX), id);
+                Arc::make_mut(&mut self.looks).add(id);
                 self.places.insert(id, place);
                 self.tasks.push(Arc::new(TaskState { task: Arc::from(task), plans: BTreeMap::new() }));
             }
