@@ -52,27 +52,33 @@ pub fn commit(app: &App, card: &str, watch: &mut dyn FnMut(u64, u64)) -> Result<
     let mut part = Submission::of_server();
     for (done, row) in (1..).zip(&rows) {
         let item = reader.item(row.position)?;
-        let Some(evidence) = source(&mut reader, &item)? else { continue };
-        let record = ids::record(&evidence.entry.id, &pool.name());
-        if !known.insert(record.clone()) || reader.find(Kind::Record, &record, u64::MAX)?.is_some() {
-            found.present += 1;
-        } else {
-            match again(&pool, &item, &evidence.content) {
-                Ok(mut scored) => {
-                    let sender = evidence.entry.sender.clone();
-                    scored.row.trust =
-                        Trust::of(scored.row.stated.all()).min(memory.keys().ceiling(sender.as_deref()));
-                    scored.row.time.get_or_insert(evidence.entry.moment);
-                    if row.is_backfilled {
-                        scored.row.is_backfilled = true;
-                        let mark = Backfill::new(SERVER, "scored again", vec![record]);
-                        part = part.with(mark.item(), Some(Effect::Backfilled(mark)));
+        match source(&mut reader, &item)? {
+            None => {
+                found.refused.push((item.entry.id.clone(), String::from("the log has no evidence of it")))
+            }
+            Some(evidence) => {
+                let record = ids::record(&evidence.entry.id, &pool.name());
+                if !known.insert(record.clone()) || reader.find(Kind::Record, &record, u64::MAX)?.is_some() {
+                    found.present += 1;
+                } else {
+                    match again(&pool, &item, &evidence.content) {
+                        Ok(mut scored) => {
+                            let sender = evidence.entry.sender.clone();
+                            let ceiling = memory.keys().ceiling(sender.as_deref());
+                            scored.row.trust = Trust::of(scored.row.stated.all()).min(ceiling);
+                            scored.row.time.get_or_insert(evidence.entry.moment);
+                            if row.is_backfilled {
+                                scored.row.is_backfilled = true;
+                                let mark = Backfill::new(SERVER, "scored again", vec![record]);
+                                part = part.with(mark.item(), Some(Effect::Backfilled(mark)));
+                            }
+                            part = part.with(scored.record, None);
+                            scored.row.sender = sender;
+                            part.effects.push((part.items.len() - 1, Effect::Record(Box::new(scored.row))));
+                        }
+                        Err(problem) => found.refused.push((evidence.entry.id, problem.detail)),
                     }
-                    part = part.with(scored.record, None);
-                    scored.row.sender = sender;
-                    part.effects.push((part.items.len() - 1, Effect::Record(Box::new(scored.row))));
                 }
-                Err(problem) => found.refused.push((evidence.entry.id, problem.detail)),
             }
         }
         if part.items.len() >= PART || done == rows.len() {

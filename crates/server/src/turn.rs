@@ -122,7 +122,7 @@ impl<'a> Turn<'a> {
         Ok(authority::decide(Some(&key), false, &act)?)
     }
 
-    /// Checks that what stands for matches was followed by them.
+    /// Checks that the match of every record that belongs to one has come.
     pub fn finish(&mut self) -> Result<(), Problem> {
         match self.made.pop_first() {
             None => Ok(()),
