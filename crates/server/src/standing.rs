@@ -8,6 +8,7 @@ use karat::rows::{Rows, Unclear};
 use karat::standing::events::Events;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
+use karat_standing::review::Refusal;
 use karat_standing::stand::{SubjectStanding, stand};
 
 use crate::cost;
@@ -90,10 +91,13 @@ pub(crate) fn refusal(
     let seen = question.proposed.as_deref().and_then(|line| serde_json::from_str::<Value>(line).ok());
     if let Some(seen) = seen.as_ref().and_then(|line| line.get("seen")?.as_str()) {
         let (_, before) = refusal(memory, reader, &Question { proposed: None, ..question.clone() })?;
-        if before.and_then(|review| review.held).is_none_or(|held| held.digest != seen) {
-            let why =
-                "no score waits for a decision: it was decided on, superseded, or its deadline has passed";
-            return Ok((Some(why.to_owned()), None));
+        let refused = match before.and_then(|review| review.held) {
+            None => Some(Refusal::NothingHeld),
+            Some(held) if held.digest == seen => None,
+            Some(held) => Some(Digest::parse(&held.digest).map_or(Refusal::NothingHeld, Refusal::OtherScore)),
+        };
+        if let Some(why) = refused {
+            return Ok((Some(why.to_string()), None));
         }
     }
     let basis = read(memory, reader, question)?;

@@ -127,7 +127,7 @@ impl Door {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_answered_stays_at_every_later_second(drawn in done()) {
