@@ -53,6 +53,11 @@ impl LookAlikes {
         (0u32..).zip(&all).map(|(number, own)| known.of(own, Some(number), u32::MAX, name)).collect()
     }
 
+    /// Takes out the other names that look like this one.
+    pub fn take(&mut self, name: &str) -> Alike {
+        self.0.remove(name).unwrap_or_default()
+    }
+
     /// Returns the other names that look like this one.
     pub fn of(&self, name: &str) -> &Alike {
         self.0.get(name).unwrap_or(&NONE)

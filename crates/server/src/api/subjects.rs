@@ -68,16 +68,19 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<SubjectParams>
         let all = (0u32..).zip(found).filter(|(_, (records, _))| *records > 0);
         let mut all: Vec<(&str, (u64, u64))> =
             all.map(|(number, of)| (index.name(number), of)).filter(|(name, _)| *name > after).collect();
-        all.sort_unstable();
         let has_more = all.len() > limit;
-        all.truncate(limit);
+        if has_more {
+            all.select_nth_unstable(limit);
+            all.truncate(limit);
+        }
+        all.sort_unstable();
         let next = all.last().filter(|_| has_more).map(|(name, _)| (*name).to_owned());
-        let looks = app.memory.looks.of(index, all.iter().map(|(name, _)| *name), u64::MAX);
+        let mut looks = app.memory.looks.of(index, all.iter().map(|(name, _)| *name), u64::MAX);
         let subjects = all.into_iter().map(|(name, (records, latest))| SubjectSummary {
             name: name.to_owned(),
             records,
             latest,
-            alike: looks.of(name).clone(),
+            alike: looks.take(name),
         });
         Ok(SubjectList { subjects: subjects.collect(), next })
     });
