@@ -136,6 +136,7 @@ pub mod rescore;
 pub mod rows;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod sql;
 pub mod standing;
 mod stopwatch;
 pub mod text;

@@ -7,13 +7,13 @@ use crate::scorecard::{DecayRule, Periods};
 /// A rule of decay as numbers to compute with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Loss {
-    grace_seconds: f64,
-    period_seconds: f64,
+    pub grace_seconds: f64,
+    pub period_seconds: f64,
     /// The billionths lost in a period.
-    per_period: f64,
+    pub per_period: f64,
     /// The size of a billionth in the unit of the values.
-    units: f64,
-    is_whole: bool,
+    pub units: f64,
+    pub is_whole: bool,
 }
 
 impl Loss {

@@ -28,5 +28,6 @@ pub mod record;
 pub mod scorecard;
 mod scorer;
 mod shares;
+pub mod sql;
 pub mod timestamp;
 pub mod weights;

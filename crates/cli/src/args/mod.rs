@@ -38,6 +38,7 @@ pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 use karat::ask::moment::{AsOf, moment};
 use karat::ask::{Fields, points};
+use karat::sql::Dialect;
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
 pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
@@ -376,6 +377,8 @@ pub enum CardVerb {
     New(NewArgs),
     /// Score evidence under two scorecards and say who moves, and why
     Diff(DiffArgs),
+    /// Print a scorecard as a query, for tables that lie in another engine
+    Sql(SqlArgs),
 }
 
 /// `karat card list`
@@ -397,6 +400,48 @@ pub struct ShowArgs {
     /// The file itself
     #[arg(long)]
     pub toml: bool,
+}
+
+/// `karat card sql`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A column of the table is looked for under the name of each fact; `--without` says which are\nnot there. The engine's doubles are karat's: the scores are the same to the last digit. Let\n`--self-check` prove it once.\n\nExamples:\n  karat card sql trust@1.0.0 --dialect duckdb --table agents --keep agent\n  karat card sql trust@1.0.0 --dialect duckdb --self-check 1000 > check.sql"
+)]
+pub struct SqlArgs {
+    /// A released id or a file
+    #[arg(value_name = "ID|FILE")]
+    pub card: String,
+    /// The dialect of the engine
+    #[arg(long, value_name = "DIALECT", value_parser = Dialect::ALL.map(Dialect::name))]
+    pub dialect: String,
+    /// The table: its name, or a call such as read_parquet('runs.parquet')
+    #[arg(long, value_name = "TABLE", required_unless_present = "self_check")]
+    pub table: Option<String>,
+    /// Facts that the table has no column for
+    #[arg(long, value_name = "FACT,...", value_delimiter = ',')]
+    pub without: Vec<String>,
+    /// Columns that stay beside the scores
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', conflicts_with = "sums")]
+    pub keep: Vec<String>,
+    /// Columns that say which rows are one item; rows with equal facts count once, others not at all
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub unique: Vec<String>,
+    /// The column of the seconds from an item's time to the moment of the score, for a card with decay
+    #[arg(long, value_name = "COLUMN")]
+    pub elapsed_seconds: Option<String>,
+    /// The readings of all dimensions as well, and which gates hold
+    #[arg(long, conflicts_with = "sums")]
+    pub values: bool,
+    /// Add up the scores by the column of subjects, or by those of subjects and tasks
+    #[arg(long, value_name = "SUBJECT[,TASK]", value_delimiter = ',', num_args = 1)]
+    pub sums: Vec<String>,
+    /// Print a query that brings this number of rows and counts those that the engine scores otherwise: 0 is right
+    #[arg(
+        long,
+        value_name = "ROWS",
+        conflicts_with_all = ["table", "without", "keep", "unique", "elapsed_seconds", "values", "sums"]
+    )]
+    pub self_check: Option<usize>,
 }
 
 /// `karat card check`

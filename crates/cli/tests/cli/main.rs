@@ -51,6 +51,7 @@ mod run;
 mod schema;
 mod screens;
 mod serve;
+mod sql;
 mod standing;
 mod store;
 #[cfg(target_os = "linux")]

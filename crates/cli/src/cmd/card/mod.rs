@@ -7,6 +7,7 @@ mod diff;
 mod list;
 mod new;
 mod show;
+mod sql;
 
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
@@ -21,5 +22,6 @@ pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
         CardVerb::Check(args) => check::run(args, cli.color),
         CardVerb::New(args) => new::run(args, cli.color),
         CardVerb::Diff(args) => diff::run(args, cli),
+        CardVerb::Sql(args) => sql::run(args, cli.color),
     }
 }
