@@ -111,7 +111,8 @@ fn split(text: &str) -> (&str, &str) {
 pub fn self_check(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<String, Error> {
     let facts: Vec<&FactDeclaration> = card.facts.iter().collect();
     let mut names: Vec<String> = facts.iter().map(|fact| fact.name.clone()).collect();
-    let keep = ["id", "e_score", "e_coverage", "e_band", "e_tier", "e_status"].map(String::from);
+    let keep =
+        ["id", "e_score", "e_published", "e_coverage", "e_band", "e_tier", "e_status"].map(String::from);
     let elapsed_seconds = card.decay().map(|_| ELAPSED);
     let query = Query { table: "t", keep: &keep, elapsed_seconds, ..Query::default() };
     let scores = scores(card, dialect, &query)?;
@@ -121,12 +122,12 @@ pub fn self_check(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<
     names.extend(elapsed_seconds.map(String::from));
     types.extend(elapsed_seconds.map(|_| dialect.double()));
     names.extend(keep);
-    types.extend([dialect.integer(), dialect.integer(), dialect.integer()]);
+    types.extend([dialect.integer(), dialect.integer(), dialect.double(), dialect.integer()]);
     types.extend([dialect.string(); 3]);
     let rows = values(dialect, &names, &types, &table);
     let name = |name: &str| dialect.identifier(name);
     let score = score_of(card)?;
-    let differ = [(score, "e_score"), ("coverage_e9", "e_coverage")]
+    let differ = [(score, "e_score"), ("score", "e_published"), ("coverage_e9", "e_coverage")]
         .map(|(own, expected)| format!("COALESCE({}, -1) <> COALESCE({}, -1)", name(own), name(expected)));
     let text = |column: &str| format!("COALESCE(CAST({} AS {}), '')", name(column), dialect.string());
     let differ_as_text = [("band", "e_band"), ("tier", "e_tier"), ("status", "e_status")]
@@ -214,16 +215,13 @@ fn table(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<Vec<Vec<S
         let scored = engine.visit_item(&item, |record| {
             let score = record.score.map(|score| if whole { score.billionths() } else { score.units() });
             let score = score.map_or_else(null, |score| score.to_string());
+            let published = record.published.map_or_else(null, |it| format!("{:e}", it.to_f64()));
             let tier = record.tier.as_ref().and_then(|tier| tier.name);
-            [
-                score,
-                record.coverage.to_string(),
-                text(record.band),
-                text(tier),
-                text(Some(record.status.name())),
-            ]
+            let status = text(Some(record.status.name()));
+            [score, published, record.coverage.to_string(), text(record.band), text(tier), status]
         });
-        let expected = scored.unwrap_or_else(|_| [null(), null(), null(), null(), text(Some("broken"))]);
+        let expected =
+            scored.unwrap_or_else(|_| [null(), null(), null(), null(), null(), text(Some("broken"))]);
         row.push(table.len().to_string());
         row.extend(expected);
         table.push(row);
@@ -326,6 +324,10 @@ impl<'a> Draw<'a> {
                 edges.extend(
                     [0.5e-9, 1.5e-9, 0.123_456_788_5, 0.123_456_789_5, 0.333_333_333_333].map(number),
                 );
+                // Halfway between two published scores.
+                let scale = self.card.scale;
+                let steps = f64::from(scale.max) * 10u64.pow(scale.places) as f64;
+                edges.push(number(((steps / 2.0).floor() + 0.5) / steps));
             }
         }
         edges.into_iter()

@@ -269,8 +269,16 @@ fn a_log_in_a_file_has_no_colours() {
     let started: Value = serde_json::from_str(&line).unwrap();
     let url = started["url"].as_str().unwrap();
     let asked = ask(url.trim_start_matches("http://"), "", "GET", "/healthz", "");
+    // A line is written after the answer.
+    let mut text = String::new();
+    for _ in 0..200 {
+        text = std::fs::read_to_string(&log).unwrap();
+        if text.contains("/healthz") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
     process.kill().unwrap();
     process.wait().unwrap();
-    let text = std::fs::read_to_string(&log).unwrap();
     assert!(asked.is_some() && text.contains("/healthz") && !text.contains('\u{1b}'), "{text}");
 }
