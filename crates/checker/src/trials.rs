@@ -67,8 +67,11 @@ impl Engine {
         let (mut band, mut tier) = (alloc::vec![0; rows.len()], alloc::vec![0; rows.len()]);
         let elapsed_seconds = Column::Constant(f64::NAN);
         let columns = Columns { facts: &facts, profiles: &profiles, elapsed_seconds };
-        let mut out = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
-        let is_refused = self.scorer.score_columns(&mut self.work, &columns, &mut out).is_err();
+        let mut out = Scores::new(&mut score, &mut coverage, &mut band, &mut tier);
+        let is_refused = self
+            .scorer
+            .score_columns(&mut self.work, &columns, &mut out)
+            .map_or(true, |broken| !broken.is_empty());
         let scores = score.into_iter().map(|score| score / UNITS_PER_ONE as f64);
         scores.map(|score| Some(score).filter(|score| !score.is_nan() && !is_refused)).collect()
     }

@@ -20,10 +20,10 @@
 use alloc::vec::Vec;
 
 use crate::facts::{Fact, Item};
-pub use crate::facts_check::{ColumnsError, FactError};
-use crate::plan::{BLOCK, Facts, Input, Registers, hand_over, run};
-pub use crate::plan::{Column, Columns, Scores};
-use crate::record::{ProfileUse, Record};
+pub use crate::facts_check::{BrokenRow, ColumnsError, FactError};
+use crate::plan::{BLOCK, Facts, Input, Part, Registers, fill, hand_over, run, state};
+pub use crate::plan::{Column, Columns, Scores, Source};
+use crate::record::{ProfileUse, Record, RecordStatus};
 use crate::scorecard::FactType;
 pub use crate::scorer::{Context, NotScoreable, Scorer};
 
@@ -40,6 +40,15 @@ impl Workspace {
     /// Makes room for `scorer`.
     pub fn new(scorer: &Scorer) -> Self {
         Self { item: Registers::of_item(&scorer.plan), block: None, row: Vec::new() }
+    }
+}
+
+/// Returns the status of a score in a table: of one that [`Scores::score`] has, of a row that is not broken.
+pub fn status(score: f64) -> RecordStatus {
+    match score.is_nan() {
+        false => RecordStatus::Scored,
+        true if state::is(score, state::WITHHELD) => RecordStatus::Withheld,
+        true => RecordStatus::Unscored,
     }
 }
 
@@ -68,36 +77,38 @@ impl Scorer {
         Some(work.item.value(register)).filter(|value| !value.is_nan())
     }
 
-    /// Scores a table, a block of rows at a time.
+    /// Scores a table, a block of rows at a time. Returns the rows that break a declaration, each with the first fact that does:
+    /// they have no score and no coverage (NaN), and the others have theirs.
     ///
     /// # Errors
-    /// If the columns do not fit: [`ColumnsError`]; results before the row that is named are there, the others mean
-    /// nothing.
+    /// If the columns do not fit: [`ColumnsError`].
     pub fn score_columns(
         &self,
         work: &mut Workspace,
         columns: &Columns<'_>,
         scores: &mut Scores<'_>,
-    ) -> Result<(), ColumnsError> {
+    ) -> Result<Vec<BrokenRow>, ColumnsError> {
         let rows = scores.score.len();
+        let given = columns.facts.iter().chain([&columns.elapsed_seconds]);
         let fits = columns.facts.len() == self.card.facts.len()
-            && columns
-                .facts
-                .iter()
-                .all(|column| !matches!(column, Column::Values(values) if values.len() != rows))
+            && given.filter_map(|column| column.rows()).all(|len| len == rows)
             && [scores.coverage.len(), scores.band.len(), scores.tier.len()].iter().all(|&len| len == rows)
+            && scores
+                .readings
+                .iter()
+                .map(Vec::len)
+                .chain(scores.gates.iter().map(Vec::len))
+                .all(|len| len == rows)
             && (columns.profiles.is_empty() || columns.profiles.len() == rows);
         if !fits {
             return Err(ColumnsError::Length);
         }
         let profiles = self.card.profiles.as_ref().map_or(0, |profiles| profiles.list.len());
-        if matches!(columns.elapsed_seconds, Column::Values(values) if values.len() != rows) {
-            return Err(ColumnsError::Length);
-        }
         if let Some(row) = columns.profiles.iter().position(|&profile| profile as usize >= profiles) {
             return Err(ColumnsError::Profile { row });
         }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
+        let mut broken = Vec::new();
         let block = work.block.get_or_insert_with(|| Registers::of_block(&self.plan));
         for start in (0..rows).step_by(BLOCK) {
             let end = rows.min(start + BLOCK);
@@ -108,12 +119,27 @@ impl Scorer {
                 profiles: columns.profiles.get(start..end).unwrap_or_default(),
                 weights: &self.weighting.table,
             };
-            if run(&self.plan, block, &input, end - start) {
-                return Err(self.broken_row(columns, start, end));
+            let is_broken = run(&self.plan, block, &input, end - start);
+            hand_over(&self.plan, block, scores, start, end);
+            self.fill(scores, start, end);
+            if is_broken {
+                let known = broken.len();
+                broken.extend(self.broken_rows(columns, start, end));
+                broken.iter().skip(known).for_each(|found| scores.clear(found.row));
             }
-            hand_over(&self.plan, block, &mut scores.part(start, end), end - start);
         }
-        Ok(())
+        Ok(broken)
+    }
+
+    /// Puts the readings in place that stand for missing ones.
+    fn fill(&self, scores: &mut Scores<'_>, start: usize, end: usize) {
+        for (dimension, readings) in self.card.dimensions.iter().zip(scores.readings.iter_mut()) {
+            let fill = fill(dimension);
+            let missing =
+                |reading: &&mut f64| reading.is_nan() && !state::is(**reading, state::NOT_APPLICABLE);
+            let readings = readings.get_mut(start..end).unwrap_or_default();
+            readings.iter_mut().filter(missing).for_each(|reading| *reading = fill);
+        }
     }
 
     /// Returns the profile that an item asks for: its index, and whether the fallback is used instead.
@@ -153,7 +179,7 @@ impl Scorer {
         let row = core::mem::take(&mut work.row);
         let input = Input {
             facts: Facts::Row(&row),
-            elapsed_seconds: Column::Constant(elapsed_seconds),
+            elapsed_seconds: Part::Constant(elapsed_seconds),
             profile: profile as u32,
             profiles: &[],
             weights: &self.weighting.table,

@@ -245,8 +245,7 @@ impl Trial {
             profiles: &profiles,
             elapsed_seconds: Column::Constant(self.elapsed_seconds),
         };
-        let mut scores =
-            Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
+        let mut scores = Scores::new(&mut score, &mut coverage, &mut band, &mut tier);
         if self.scorer.score_columns(&mut self.work, &columns, &mut scores).is_err() {
             return alloc::vec![None; rows];
         }

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::facts::{Fact, Item};
-use crate::plan::{Column, Columns};
+use crate::plan::Columns;
 use crate::scorecard::{FactDeclaration, FactType};
 use crate::scorer::Scorer;
 
@@ -35,33 +35,33 @@ pub enum ColumnsError {
         /// The row, from 0.
         row: usize,
     },
-    /// A value breaks the declaration of its fact.
-    #[error("row {row}: {error}")]
-    Fact {
-        /// The row, from 0.
-        row: usize,
-        /// The problem.
-        error: FactError,
-    },
+}
+
+/// A row of a table that breaks a declaration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}: {error}")]
+pub struct BrokenRow {
+    /// The row, from 0.
+    pub row: usize,
+    /// The first fact that does.
+    pub error: FactError,
 }
 
 impl Scorer {
-    /// Returns the first row of a block that breaks a declaration.
-    pub(crate) fn broken_row(&self, columns: &Columns<'_>, start: usize, end: usize) -> ColumnsError {
-        for row in start..end {
-            let at = |fact: usize| match columns.facts.get(fact) {
-                Some(Column::Values(values)) => values.get(row).copied().unwrap_or(f64::NAN),
-                Some(Column::Constant(value)) => *value,
-                None => f64::NAN,
-            };
-            let error = self.card.facts.iter().enumerate().find_map(|(place, fact)| {
-                if fact.kind == FactType::Text { None } else { self.check_number(fact, at(place), &at) }
-            });
-            if let Some(error) = error {
-                return ColumnsError::Fact { row, error };
-            }
-        }
-        ColumnsError::Length
+    /// Returns the rows of a block that break a declaration.
+    pub(crate) fn broken_rows(
+        &self,
+        columns: &Columns<'_>,
+        start: usize,
+        end: usize,
+    ) -> impl Iterator<Item = BrokenRow> {
+        (start..end).filter_map(|row| {
+            let at = |fact: usize| columns.facts.get(fact).map_or(f64::NAN, |column| column.row(row));
+            let mut facts =
+                self.card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text);
+            let error = facts.find_map(|(place, fact)| self.check_number(fact, at(place), &at))?;
+            Some(BrokenRow { row, error })
+        })
     }
 
     /// Returns everything that is wrong with the facts of one item; `row` has the facts that are numbers or

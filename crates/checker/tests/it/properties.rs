@@ -8,11 +8,11 @@ use crate::common::random::{CardText, card_text, choices, facts, fill};
 use crate::common::{card, card_of, cards, in_column, is_missing, item, record_bytes, root};
 use karat_checker::{Direction, check};
 use karat_core::decay::decayed;
-use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
+use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Source, Workspace, status};
 use karat_core::facts::Fact;
 use karat_core::number::{BILLION, Decimal, UNITS_PER_ONE, round_ratio};
 use karat_core::record::Record;
-use karat_core::scorecard::{DecayRule, Scorecard};
+use karat_core::scorecard::{DecayRule, FactType, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -204,10 +204,15 @@ proptest! {
     }
 
     #[test]
-    fn columns_give_the_numbers_of_single_items(scorer in scorer(), rows in proptest::collection::vec(choices(), 1..12)) {
+    fn columns_give_the_numbers_of_single_items(scorer in scorer(), rows in proptest::collection::vec(choices(), 1..12), cut in 0..=ROWS) {
         let card = scorer.card();
-        let rows: Vec<Vec<Fact<'_>>> =
+        let mut rows: Vec<Vec<Fact<'_>>> =
             (0..ROWS).map(|row| facts(card, &rows[row % rows.len()], row % 5 == 0)).collect();
+        // Some rows break a declaration.
+        let limited = card.facts.iter().position(|fact| fact.kind == FactType::Number && fact.max < 1e9);
+        for row in rows.iter_mut().skip(3).step_by(97) {
+            limited.into_iter().for_each(|at| row[at] = Fact::Number(card.facts[at].max + 1.0));
+        }
         let columns: Vec<Vec<f64>> = card.facts.iter().enumerate()
             .map(|(at, fact)| rows.iter().map(|row| in_column(fact.kind, row[at])).collect())
             .collect();
@@ -221,24 +226,76 @@ proptest! {
         let values: Vec<Column<'_>> = columns.iter().map(|column| Column::Values(column)).collect();
         let elapsed = [ELAPSED_SECONDS; ROWS];
         let (each, all) = (Column::Values(&elapsed), Column::Constant(ELAPSED_SECONDS));
-        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &values, &profiles, each);
+        let wide = score_columns(&scorer, &values, &profiles, each);
         let shortened: Vec<Column<'_>> = columns.iter().map(|column| shortened(column)).collect();
-        for columns in [&values, &shortened] {
-            prop_assert_eq!(&wide, &score_columns(&scorer, &mut Workspace::new(&scorer), columns, &profiles, all));
+        let sources: Vec<Elsewhere<'_>> = columns.iter().map(|column| Elsewhere(column)).collect();
+        let sources: Vec<Column<'_>> = sources.iter().map(|source| Column::Source(source)).collect();
+        for columns in [&values, &shortened, &sources] {
+            prop_assert_eq!(&wide, &score_columns(&scorer, columns, &profiles, all));
         }
-        for (facts, row) in rows.iter().zip(wide) {
+        // In two parts it is the same table.
+        let part = |from: usize, to: usize| {
+            let values: Vec<Column<'_>> = columns.iter().map(|column| Column::Values(&column[from..to])).collect();
+            score_columns(&scorer, &values, profiles.get(from..to).unwrap_or_default(), Column::Values(&elapsed[from..to]))
+        };
+        let (mut first, second) = (part(0, cut), part(cut, ROWS));
+        first.extend(second);
+        prop_assert_eq!(&wide, &first);
+        for (place, (facts, row)) in rows.iter().zip(wide).enumerate() {
+            if let Some(why) = row.broken {
+                let mut work = Workspace::new(&scorer);
+                let errors = scorer.score(&mut work, &item(facts), &Context::default()).unwrap_err();
+                prop_assert!(errors.iter().any(|error| error.to_string() == why), "{} {:?}", why, errors);
+                prop_assert!(f64::from_bits(row.score).is_nan() && f64::from_bits(row.coverage).is_nan());
+                continue;
+            }
+            prop_assert!(limited.is_none() || place % 97 != 3, "row {} is not broken", place);
             scored(&scorer, facts, |record| {
-                let score = f64::from_bits(row.0);
+                let score = f64::from_bits(row.score);
                 prop_assert_eq!(units(record), (!score.is_nan()).then_some(score as i64));
-                prop_assert_eq!(record.coverage, f64::from_bits(row.1) as i64);
-                let band = usize::from(row.2).checked_sub(1).map(|at| card.bands[at].name.as_str());
+                prop_assert_eq!(record.status, status(score));
+                prop_assert_eq!(record.coverage, f64::from_bits(row.coverage) as i64);
+                let band = usize::from(row.band).checked_sub(1).map(|at| card.bands[at].name.as_str());
                 prop_assert_eq!(record.band, band.filter(|_| record.score.is_some()));
-                let tier = usize::from(row.3).checked_sub(1).map(|at| card.tiers[at].name.as_str());
+                let tier = usize::from(row.tier).checked_sub(1).map(|at| card.tiers[at].name.as_str());
                 prop_assert_eq!(record.tier.as_ref().and_then(|tier| tier.name), tier.filter(|_| record.score.is_some()));
+                let readings = row.readings.iter().map(|bits| f64::from_bits(*bits));
+                let readings: Vec<Option<i64>> = readings.map(|it| (!it.is_nan()).then_some(it as i64)).collect();
+                let expected: Vec<Option<i64>> = record.dimensions.iter().map(|it| it.reading).collect();
+                prop_assert_eq!(readings, expected);
+                let gates = card.gates.iter().zip(&row.gates).filter(|(_, held)| **held == 1);
+                prop_assert_eq!(gates.map(|(gate, _)| gate.name.as_str()).collect::<Vec<_>>(), record.gates.clone());
                 Ok(())
             })?;
         }
     }
+}
+
+/// A column in the form of another library.
+#[derive(Debug)]
+struct Elsewhere<'a>(&'a [f64]);
+
+impl Source for Elsewhere<'_> {
+    fn rows(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, start: usize, out: &mut [f64]) {
+        let rows = out.len();
+        out.copy_from_slice(&self.0[start..start + rows]);
+    }
+}
+
+/// Everything that a table says of a row, numbers as bits.
+#[derive(Debug, PartialEq)]
+struct Row {
+    score: u64,
+    coverage: u64,
+    band: u8,
+    tier: u8,
+    readings: Vec<u64>,
+    gates: Vec<u8>,
+    broken: Option<String>,
 }
 
 /// Rows of a table: more than a block has.
@@ -254,20 +311,37 @@ fn shortened(column: &[f64]) -> Column<'_> {
     }
 }
 
-/// Bits of score and coverage, band and tier of each row.
 fn score_columns(
     scorer: &Scorer,
-    work: &mut Workspace,
     columns: &[Column<'_>],
     profiles: &[u32],
     elapsed_seconds: Column<'_>,
-) -> Vec<(u64, u64, u8, u8)> {
-    let rows = ROWS;
+) -> Vec<Row> {
+    let rows = columns.iter().chain([&elapsed_seconds]).find_map(|column| match column {
+        Column::Values(values) => Some(values.len()),
+        Column::Source(source) => Some(source.rows()),
+        Column::Constant(_) => None,
+    });
+    let rows = rows.unwrap_or(ROWS);
     let (mut score, mut coverage) = (vec![0.0; rows], vec![0.0; rows]);
     let (mut band, mut tier) = (vec![0; rows], vec![0; rows]);
-    let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
-    scorer.score_columns(work, &Columns { facts: columns, profiles, elapsed_seconds }, &mut scores).unwrap();
-    (0..rows).map(|row| (score[row].to_bits(), coverage[row].to_bits(), band[row], tier[row])).collect()
+    let mut readings = vec![vec![0.0; rows]; scorer.card().dimensions.len()];
+    let mut gates = vec![vec![0; rows]; scorer.card().gates.len()];
+    let mut scores = Scores::new(&mut score, &mut coverage, &mut band, &mut tier);
+    (scores.readings, scores.gates) = (&mut readings, &mut gates);
+    let columns = Columns { facts: columns, profiles, elapsed_seconds };
+    let broken = scorer.score_columns(&mut Workspace::new(scorer), &columns, &mut scores).unwrap();
+    let why = |row| broken.iter().find(|it| it.row == row).map(|it| it.error.to_string());
+    let of = |row: usize| Row {
+        score: score[row].to_bits(),
+        coverage: coverage[row].to_bits(),
+        band: band[row],
+        tier: tier[row],
+        readings: readings.iter().map(|readings| readings[row].to_bits()).collect(),
+        gates: gates.iter().map(|gates| gates[row]).collect(),
+        broken: why(row),
+    };
+    (0..rows).map(of).collect()
 }
 
 /// Returns the formulas of a card, for a message.
@@ -312,7 +386,7 @@ fn a_profile_that_the_card_does_not_have_is_refused() {
     let scorer = FILES.iter().find(|scorer| scorer.card().profiles.is_some()).unwrap();
     let facts = vec![Column::Constant(f64::NAN); scorer.card().facts.len()];
     let (mut score, mut coverage, mut band, mut tier) = ([0.0; 2], [0.0; 2], [0; 2], [0; 2]);
-    let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
+    let mut scores = Scores::new(&mut score, &mut coverage, &mut band, &mut tier);
     let columns = Columns { facts: &facts, profiles: &[0, 99], elapsed_seconds: Column::Constant(f64::NAN) };
     let error = scorer.score_columns(&mut Workspace::new(scorer), &columns, &mut scores).unwrap_err();
     assert_eq!(error.to_string(), "row 1: the card has no profile of this number");

@@ -79,12 +79,7 @@ impl Outputs {
     }
 
     fn scores(&mut self) -> Scores<'_> {
-        Scores {
-            score: &mut self.score,
-            coverage: &mut self.coverage,
-            band: &mut self.band,
-            tier: &mut self.tier,
-        }
+        Scores::new(&mut self.score, &mut self.coverage, &mut self.band, &mut self.tier)
     }
 
     /// Sums the results as whole numbers, so the sum does not depend on its order.
@@ -156,7 +151,9 @@ fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: Loop<'_>
     }
     let columns = &Columns { facts: &table, profiles: &[], elapsed_seconds: Column::Constant(f64::NAN) };
     let mut work = Workspace::new(scorer);
-    let card = move |out: &mut Scores<'_>| scorer.score_columns(&mut work, columns, out).unwrap();
+    let card = move |out: &mut Scores<'_>| {
+        scorer.score_columns(&mut work, columns, out).unwrap();
+    };
     let by_hand = |out: &mut Scores<'_>| by_hand(black_box(&facts), out);
     let mut ways: [Way<'_>; 2] = [("card", Box::new(card)), ("loop by hand", Box::new(by_hand))];
     let rates = measure(&mut ways, rows);

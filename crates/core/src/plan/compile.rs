@@ -431,7 +431,7 @@ impl<'c> Compiler<'c> {
 }
 
 /// Returns the reading used for a dimension that is missing or failed, in billionths; NaN for nothing.
-fn fill(dimension: &Dimension) -> f64 {
+pub(crate) fn fill(dimension: &Dimension) -> f64 {
     match dimension.missing {
         MissingPolicy::Zero => 0.0,
         MissingPolicy::Default(billionths) => billionths as f64,

@@ -4,7 +4,7 @@
 //! Whether some row is out of the ordinary is found by counting these rows, in a number as wide as a value: vectors have
 //! that at once, while a `bool` must be made narrow in every step.
 
-use super::{BinaryOperator, Column, Limits, Rounding, UnaryOperator, state};
+use super::{BinaryOperator, Limits, Rounding, UnaryOperator, state};
 use crate::decay::Loss;
 use crate::number::{BILLION, UNITS_PER_ONE, floor, round};
 
@@ -249,24 +249,14 @@ pub(super) fn band(out: &mut [f64], published: &[f64], thresholds: &[f64]) {
     }
 }
 
-/// Copies a column that no declaration is about.
+/// Takes a fact column that was read, with every NaN and the unknown value as missing; `bound` is the column that bounds it. True
+/// if some value breaks its declaration.
 #[inline(always)]
-pub(super) fn copy(out: &mut [f64], column: Column<'_>) {
-    match column {
-        Column::Values(values) => out.iter_mut().zip(values).for_each(|(out, &value)| *out = value),
-        Column::Constant(value) => out.fill(value),
-    }
-}
-
-/// Copies a fact column, with every NaN and the unknown value as missing. True if some value breaks its declaration.
-#[inline(always)]
-pub(super) fn load(out: &mut [f64], fact: Column<'_>, bound: Option<Column<'_>>, limits: Limits) -> bool {
+pub(super) fn load(out: &mut [f64], bound: Option<&[f64]>, limits: Limits) -> bool {
     let Limits { min, max, unknown, bound_unknown, integer, .. } = limits;
-    copy(out, fact);
     let mut broken = 0;
     if let Some(bound) = bound {
-        for (row, &x) in out.iter().enumerate() {
-            let bound = bound.row(row);
+        for (&x, &bound) in out.iter().zip(bound) {
             broken += u64::from((x > bound) & (bound != bound_unknown) & (x != unknown));
         }
     }

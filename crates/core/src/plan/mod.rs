@@ -10,7 +10,7 @@ mod run;
 
 use alloc::vec::Vec;
 
-pub(crate) use compile::units;
+pub(crate) use compile::{fill, units};
 pub(crate) use mean::mean_of_points;
 pub(crate) use run::{Facts, Input, Registers, hand_over, run};
 
@@ -67,6 +67,54 @@ pub enum Column<'a> {
     Values(&'a [f64]),
     /// One value for all rows: NaN for a fact that no row has.
     Constant(f64),
+    /// Values in another form, read a block at a time.
+    Source(&'a dyn Source),
+}
+
+/// The values of one fact over many items, in whatever form they have: buffers of another library, narrower numbers, bits.
+pub trait Source: core::fmt::Debug + Sync {
+    /// Returns the number of rows.
+    fn rows(&self) -> usize;
+
+    /// Writes the values of the rows from `start` on, as many as `out` has room for: NaN where one is missing, 0 and 1 for
+    /// booleans.
+    fn read(&self, start: usize, out: &mut [f64]);
+}
+
+impl<'a> Scores<'a> {
+    /// Returns room for the scores alone.
+    pub fn new(
+        score: &'a mut [f64],
+        coverage: &'a mut [f64],
+        band: &'a mut [u8],
+        tier: &'a mut [u8],
+    ) -> Self {
+        Self { score, coverage, band, tier, readings: &mut [], gates: &mut [] }
+    }
+
+    /// Takes away everything that a row has.
+    pub(crate) fn clear(&mut self, row: usize) {
+        for numbers in [&mut *self.score, &mut *self.coverage]
+            .into_iter()
+            .chain(self.readings.iter_mut().map(Vec::as_mut_slice))
+        {
+            numbers.iter_mut().skip(row).take(1).for_each(|number| *number = f64::NAN);
+        }
+        for counts in
+            [&mut *self.band, &mut *self.tier].into_iter().chain(self.gates.iter_mut().map(Vec::as_mut_slice))
+        {
+            counts.iter_mut().skip(row).take(1).for_each(|count| *count = 0);
+        }
+    }
+}
+
+/// The rows of a column in one block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Values(&'a [f64]),
+    Constant(f64),
+    /// From this row on.
+    Source(&'a dyn Source, usize),
 }
 
 /// Many items as columns.
@@ -92,36 +140,54 @@ pub struct Scores<'a> {
     pub band: &'a mut [u8],
     /// Number of tiers that are reached.
     pub tier: &'a mut [u8],
+    /// The reading of each dimension in billionths, NaN without one; empty for none.
+    pub readings: &'a mut [Vec<f64>],
+    /// 1 where a gate holds, for each gate; empty for none.
+    pub gates: &'a mut [Vec<u8>],
 }
 
-impl Scores<'_> {
-    /// Rows `start` to `end`.
-    pub(crate) fn part(&mut self, start: usize, end: usize) -> Scores<'_> {
-        Scores {
-            score: self.score.get_mut(start..end).unwrap_or_default(),
-            coverage: self.coverage.get_mut(start..end).unwrap_or_default(),
-            band: self.band.get_mut(start..end).unwrap_or_default(),
-            tier: self.tier.get_mut(start..end).unwrap_or_default(),
+impl<'a> Column<'a> {
+    /// Returns the column from row `start`, `rows` rows of it.
+    #[inline(always)]
+    pub(crate) fn part(self, start: usize, rows: usize) -> Part<'a> {
+        match self {
+            Column::Values(values) => Part::Values(values.get(start..start + rows).unwrap_or_default()),
+            Column::Constant(value) => Part::Constant(value),
+            Column::Source(source) => Part::Source(source, start),
         }
     }
-}
 
-impl Column<'_> {
-    /// Returns the same column from row `start`, `rows` rows of it.
-    #[inline(always)]
-    pub(crate) fn part(self, start: usize, rows: usize) -> Self {
+    /// Returns the number of rows, if the column has one.
+    pub(crate) fn rows(self) -> Option<usize> {
         match self {
-            Column::Values(values) => Column::Values(values.get(start..start + rows).unwrap_or_default()),
-            Column::Constant(_) => self,
+            Column::Values(values) => Some(values.len()),
+            Column::Constant(_) => None,
+            Column::Source(source) => Some(source.rows()),
         }
     }
 
     /// Returns the value of a row; NaN beyond the end.
+    pub(crate) fn row(self, row: usize) -> f64 {
+        match self.part(row, 1) {
+            Part::Values(values) => values.first().copied().unwrap_or(f64::NAN),
+            Part::Constant(value) => value,
+            Part::Source(source, start) => {
+                let mut value = [f64::NAN];
+                source.read(start, &mut value);
+                value[0]
+            }
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Writes the values.
     #[inline(always)]
-    fn row(self, row: usize) -> f64 {
+    pub(crate) fn read(self, out: &mut [f64]) {
         match self {
-            Column::Values(values) => values.get(row).copied().unwrap_or(f64::NAN),
-            Column::Constant(value) => value,
+            Part::Values(values) => out.iter_mut().zip(values).for_each(|(out, &value)| *out = value),
+            Part::Constant(value) => out.fill(value),
+            Part::Source(source, start) => source.read(start, out),
         }
     }
 }

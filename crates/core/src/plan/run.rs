@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::mean::{Member, mean_of_row};
-use super::{BLOCK, Code, Column, Operation, Register, Scores, kernel};
+use super::{BLOCK, Code, Column, Operation, Part, Register, Scores, kernel};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Registers {
 pub(crate) struct Input<'a> {
     pub facts: Facts<'a>,
     /// The seconds from the time of the items to the moment of the score.
-    pub elapsed_seconds: Column<'a>,
+    pub elapsed_seconds: Part<'a>,
     /// The profile of every row, where `profiles` is empty.
     pub profile: u32,
     /// The profile of each row.
@@ -38,12 +38,12 @@ pub(crate) enum Facts<'a> {
 impl<'a> Facts<'a> {
     /// Returns the values of a fact in this block.
     #[inline(always)]
-    fn column(&self, fact: usize, rows: usize) -> Column<'a> {
+    fn column(&self, fact: usize, rows: usize) -> Part<'a> {
         match self {
             Self::Table(columns, start) => {
-                columns.get(fact).map_or(Column::Constant(f64::NAN), |column| column.part(*start, rows))
+                columns.get(fact).map_or(Part::Constant(f64::NAN), |column| column.part(*start, rows))
             }
-            Self::Row(row) => Column::Constant(row.get(fact).copied().unwrap_or(f64::NAN)),
+            Self::Row(row) => Part::Constant(row.get(fact).copied().unwrap_or(f64::NAN)),
         }
     }
 }
@@ -114,8 +114,13 @@ pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
         let column = |register: Register| registers.column(register, rows);
         match &instruction.operation {
             Operation::Load { fact, limits } => {
-                let bound = limits.max_fact.map(|bound| input.facts.column(bound, rows));
-                broken |= kernel::load(out, input.facts.column(*fact, rows), bound, *limits);
+                input.facts.column(*fact, rows).read(out);
+                let bound = limits.max_fact.map(|bound| {
+                    let bounds = coverages.get_mut(..rows).unwrap_or_default();
+                    input.facts.column(bound, rows).read(bounds);
+                    &*bounds
+                });
+                broken |= kernel::load(out, bound, *limits);
             }
             Operation::Unary { operator, x } => kernel::unary(*operator, out, column(*x)),
             Operation::Binary { operator, x, y } => kernel::binary(*operator, out, column(*x), column(*y)),
@@ -123,7 +128,7 @@ pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
             Operation::Reading { value, when, applies } => {
                 kernel::reading(out, column(*value), when.map(column), applies.map(column));
             }
-            Operation::Elapsed => kernel::copy(out, input.elapsed_seconds),
+            Operation::Elapsed => input.elapsed_seconds.read(out),
             Operation::Age { stated, elapsed } => kernel::age(out, column(*stated), column(*elapsed)),
             Operation::Newest { items } => {
                 out.fill(f64::NAN);
@@ -172,12 +177,25 @@ pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     broken
 }
 
-/// Copies the results of a block to their columns.
-pub(crate) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
-    let places = &code.places;
-    out.score.copy_from_slice(registers.column(places.score, rows));
-    out.coverage.copy_from_slice(registers.column(places.coverage, rows));
-    for (out, place) in [(&mut *out.band, places.band), (&mut *out.tier, places.tier)] {
+/// Copies the results of a block to their columns, at rows `start` to `end`.
+pub(crate) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, start: usize, end: usize) {
+    let (places, rows) = (&code.places, end - start);
+    let numbers = |out: &mut [f64], place: Register| {
+        let out = out.get_mut(start..end).unwrap_or_default();
+        out.iter_mut().zip(registers.column(place, rows)).for_each(|(out, &value)| *out = value);
+    };
+    let counts = |out: &mut [u8], place: Register| {
+        let out = out.get_mut(start..end).unwrap_or_default();
         out.iter_mut().zip(registers.column(place, rows)).for_each(|(out, &count)| *out = count as u8);
+    };
+    numbers(out.score, places.score);
+    numbers(out.coverage, places.coverage);
+    counts(out.band, places.band);
+    counts(out.tier, places.tier);
+    for (out, dimension) in out.readings.iter_mut().zip(&places.dimensions) {
+        numbers(out, dimension.reading);
+    }
+    for (out, &(when, _)) in out.gates.iter_mut().zip(&places.gates) {
+        counts(out, when);
     }
 }

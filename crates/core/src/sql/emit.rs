@@ -495,6 +495,18 @@ impl<'a> Emitter<'a> {
         [of(|weights| weights.0), of(|weights| weights.1)]
     }
 
+    /// Returns a reading, or the one that stands for it where it is missing.
+    pub(super) fn filled(&self, reading: &Value, fill: f64) -> String {
+        let r = &reading.text;
+        match (fill.is_nan(), &reading.lacks) {
+            (true, _) => r.clone(),
+            (false, None) => format!("COALESCE({r}, {})", self.number(fill)),
+            (false, Some(lacks)) => {
+                format!("(CASE WHEN {lacks} THEN NULL ELSE COALESCE({r}, {}) END)", self.number(fill))
+            }
+        }
+    }
+
     /// Returns a mean and its coverage: [`crate::plan`], `mean_of_row`, term by term.
     fn mean(&mut self, mean: Mean, top: bool, items: &[MeanItem]) -> (Value, Value) {
         let (mut totals, mut sums, mut smallest) = (Vec::new(), Vec::new(), Vec::new());
@@ -511,13 +523,7 @@ impl<'a> Emitter<'a> {
                 Some(lacks) => format!("CASE WHEN {lacks} THEN {otherwise} ELSE {text} END"),
                 None => text,
             };
-            let counted = match item.fill.is_nan() {
-                true => r.clone(),
-                false => format!(
-                    "({})",
-                    unless_lacking(format!("COALESCE({r}, {})", self.number(item.fill)), "NULL")
-                ),
-            };
+            let counted = self.filled(&reading, item.fill);
             if has_weight {
                 let is_partial = reading.is_nullable && (item.fill.is_nan() || reading.lacks.is_some());
                 sums.push(match is_partial {

@@ -21,7 +21,7 @@ pub use dialect::Dialect;
 use emit::{Emitter, Value, inexact};
 
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE};
-use crate::plan::units;
+use crate::plan::{fill, units};
 use crate::range::Interval;
 use crate::record::RecordStatus;
 use crate::scorecard::{FactDeclaration, FactType, Publish, Scorecard};
@@ -222,7 +222,10 @@ impl Scorer {
         add("reason", reason.to_string());
         if query.has_values {
             for (dimension, places) in card.dimensions.iter().zip(&places.dimensions) {
-                add(&format!("{}_e9", dimension.key), unless_broken(whole(&value(places.reading).text)));
+                add(
+                    &format!("{}_e9", dimension.key),
+                    unless_broken(whole(&emitter.filled(&value(places.reading), fill(dimension)))),
+                );
             }
             for (gate, &(when, _)) in card.gates.iter().zip(&places.gates) {
                 let text = format!("CASE WHEN {} = 1 THEN 1 ELSE 0 END", value(when).text);
