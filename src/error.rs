@@ -231,6 +231,12 @@ impl Error {
         Self::listing(Code::EvidenceRefused, "the item", list.collect(), errors.len())
     }
 
+    /// Collects what is wrong with the columns of a table.
+    pub(crate) fn table(problems: Vec<Problem>) -> Self {
+        let count = problems.len();
+        Self::listing(Code::EvidenceRefused, "the table", problems, count)
+    }
+
     /// Collects the errors of a scorecard called `name` with this `text`.
     pub(crate) fn refused_card(name: &str, text: &str, diagnostics: &[Diagnostic]) -> Self {
         Self::refused_text(Code::ScorecardRefused, &format!("the scorecard `{name}`"), text, diagnostics)

@@ -107,6 +107,7 @@ pub mod badge;
 pub mod bulk;
 pub mod card;
 pub mod cards;
+pub mod columns;
 mod direction;
 pub mod document;
 mod draw;

@@ -403,29 +403,29 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &[], 10_970, 10_500),
+    budget("core", &["crates/core/src"], &[], 12_420, 12_000),
     budget("checker", &["crates/checker/src"], &[], 5_640, 4_800),
     budget("stats", &["crates/stats/src"], &[], 9_020, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_380, 7_500),
     budget("importers", &["crates/importers/src"], &[], 7_650, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 33_950, 23_000),
+    budget("karat", &["src"], &[], 34_800, 23_000),
     budget("store", &["crates/store/src"], &[], 5_290, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_690, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 9_840, 8_500),
+    budget("command line", &["crates/cli/src"], &[], 9_930, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 138_350, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 140_720, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
 /// Lines of tests of the main workspace, and of the runner's.
-const TEST_LINES_MAX: [usize; 2] = [64_350, 7_500];
+const TEST_LINES_MAX: [usize; 2] = [64_750, 7_500];
 
 #[test]
 fn every_part_keeps_within_its_budget() {
