@@ -276,7 +276,7 @@ fn a_log_in_a_file_has_no_colours() {
         if text.contains("/healthz") {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
     process.kill().unwrap();
     process.wait().unwrap();
