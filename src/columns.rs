@@ -273,6 +273,21 @@ fn mask(valid: Bits<'_>, start: usize, out: &mut [f64]) {
     }
 }
 
+/// Checks that evidence of the card is a table.
+///
+/// # Errors
+///
+/// If it is of another kind than `facts` and `agent-dimensions`.
+pub(crate) fn expect_table(card: &Scorecard) -> Result<(), Error> {
+    if matches!(Kind::from_name(&card.evidence), Some(Kind::Facts | Kind::AgentDimensions)) {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` reads evidence of kind `{}`, which is not a table", card.name(), card.evidence);
+    let hint = "score it item by item, with `karat score` or the packages of other languages";
+    Err(Error::new(Code::OtherKind, message).hint(hint))
+}
+
 /// Columns of a table by the facts of a card, checked.
 pub(crate) struct Resolved<'a> {
     /// One per fact; none for a fact that the table does not have, or that is a text.
@@ -288,13 +303,7 @@ impl<'a> Resolved<'a> {
     ///
     /// If the evidence of the card is not a table, or this table is not one of its evidence: everything that is wrong.
     pub fn new(card: &Scorecard, table: &Table<'a>) -> Result<Self, Error> {
-        if !matches!(Kind::from_name(&card.evidence), Some(Kind::Facts | Kind::AgentDimensions)) {
-            let kind = &card.evidence;
-            let message = format!("`{}` reads evidence of kind `{kind}`, which is not a table", card.name());
-            return Err(
-                Error::new(Code::OtherKind, message).hint("score a column with one item as JSON in each row")
-            );
-        }
+        expect_table(card)?;
         let mut problems = Vec::new();
         let mut wrong = |name: &str, detail: String| {
             problems.push(Problem { path: name.to_owned(), detail, line: None, column: None });

@@ -10,10 +10,10 @@ use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::formula::{Expr, ExprKind, Symbol};
 use karat_core::scorecard::{FactDeclaration, FactType, Scorecard};
 use karat_core::timestamp::Timestamp;
-use karat_reader::Kind;
 use karat_stats::random::Random;
 
 use crate::card::CompiledCard;
+use crate::columns::expect_table;
 use crate::engine::{Engine, Options};
 use crate::error::{Code, Error};
 
@@ -71,12 +71,7 @@ pub fn query(
 
 fn scores(card: &CompiledCard, dialect: Dialect, query: &Query<'_>) -> Result<String, Error> {
     let refused = |message: String| Error::new(Code::InvalidOption, message);
-    if !matches!(Kind::from_name(&card.evidence), Some(Kind::Facts | Kind::AgentDimensions)) {
-        let message =
-            format!("`{}` reads evidence of kind `{}`, which is not a table", card.name(), card.evidence);
-        return Err(refused(message)
-            .hint("score it item by item, with `karat score` or the packages for Python and JavaScript"));
-    }
+    expect_table(card)?;
     let unknown = query.without.iter().find(|name| !card.facts.iter().any(|fact| fact.name == **name));
     if let Some(unknown) = unknown {
         let names = card.facts.iter().map(|fact| fact.name.as_str());
@@ -247,8 +242,11 @@ fn table(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<Vec<Vec<S
     for _ in 0..rows {
         add(&draw.row(&mut random), draw.elapsed_seconds(&mut random))?;
     }
-    table.truncate(rows.max(1));
-    Ok(table)
+    // Of more rows than wanted, some of each fact stay.
+    let (count, wanted) = (table.len(), rows.max(1));
+    let is_kept = |place: usize| place * wanted / count != (place + 1) * wanted / count;
+    let kept = table.into_iter().enumerate().filter(|(place, _)| count <= wanted || is_kept(*place));
+    Ok(kept.map(|(_, row)| row).collect())
 }
 
 fn null() -> String {
@@ -369,7 +367,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// Returns the number with 12 digits behind the point.
+/// Returns the number with 15 digits, which every engine reads alike.
 fn number(value: f64) -> Drawn<'static> {
-    Drawn::Number(format!("{value:.12}").parse().unwrap_or(0.0))
+    Drawn::Number(format!("{value:.14e}").parse().unwrap_or(value))
 }
