@@ -8,6 +8,8 @@ pub mod answer;
 pub mod compare;
 pub mod leaderboard;
 pub mod moment;
+pub mod standing;
+pub mod stress;
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -28,6 +30,8 @@ use crate::rows::attempts::numbers;
 use crate::rows::filter::Filter;
 
 pub use moment::AsOf;
+pub use standing::Standing;
+pub use stress::Stress;
 
 pub use crate::renames::renamed;
 pub use crate::weights::weights;
@@ -298,6 +302,7 @@ pub struct Floors {
             value_name = "mean|low",
             default_value = "mean",
             hide_default_value = true,
+            hide = true,
             requires = "floor"
         )
     )]

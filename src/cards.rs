@@ -65,6 +65,11 @@ pub fn released(wanted: &str) -> Option<&'static Embedded> {
     EMBEDDED.iter().rev().find(|card| card.name == wanted || id(card) == wanted)
 }
 
+/// The released cards with this id, in the order of [`EMBEDDED`].
+pub fn versions(wanted: &str) -> impl Iterator<Item = &'static Embedded> {
+    EMBEDDED.iter().filter(move |card| id(card) == wanted)
+}
+
 /// Returns true for the id, without a version, of several released cards: which of them is meant, evidence decides.
 pub fn has_versions(wanted: &str) -> bool {
     EMBEDDED.iter().filter(|card| id(card) == wanted).count() > 1

@@ -1,15 +1,17 @@
 //! Tables as columns: a million rows through one scorecard, without an object for each.
 //!
-//! Only evidence of the kinds `facts` and `agent-dimensions` is a table: one row per item, one column per fact, under its name. The
-//! buffers stay where they are: values and bits of validity, as Apache Arrow, NumPy and others lay them out.
+//! Only evidence of the kinds `facts` and `agent-dimensions` is a table: one row per item, one column per fact, under its name (a
+//! nested fact also under its path without the root). A flag that items of the kind need not give has its usual value where it
+//! is missing. The buffers stay where they are: values and bits of validity, as Apache Arrow, NumPy and others lay them out.
 
 use std::collections::BTreeMap;
 
 use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{self, BrokenRow, FactError, Source};
+use karat_core::facts::Usual;
 use karat_core::number::Score;
 use karat_core::record::RecordStatus;
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::scorecard::{FactDeclaration, FactType, FieldPath, Scorecard};
 use karat_reader::Kind;
 
 use crate::error::{Code, Error, Problem};
@@ -42,12 +44,24 @@ pub enum Values<'a> {
     U8(&'a [u8]),
     /// Booleans.
     Bits(Bits<'a>),
-    /// Texts, by row.
-    Texts(&'a (dyn Fn(usize) -> Option<&'a str> + Sync)),
+    /// Texts.
+    Texts(&'a dyn Texts),
     /// A column without a value in any row.
     Missing,
     /// Values of a type that no fact has, with its name.
     Other(&'a str),
+}
+
+/// The texts of a column.
+pub trait Texts: Sync {
+    /// Returns the text of a row, if it has one.
+    fn text(&self, row: usize) -> Option<&str>;
+}
+
+impl<F: Fn(usize) -> Option<&'static str> + Sync> Texts for F {
+    fn text(&self, row: usize) -> Option<&str> {
+        self(row)
+    }
 }
 
 /// A column of a table.
@@ -184,9 +198,15 @@ impl<'a> Field<'a> {
     /// Returns the text of a row, of a column of texts.
     fn text(&self, row: usize) -> Option<&'a str> {
         match self.values {
-            Values::Texts(text) if self.has(row) => text(row),
+            Values::Texts(texts) if self.has(row) => texts.text(row),
             _ => None,
         }
+    }
+
+    /// Returns the number of a row, of a column of numbers.
+    fn number(&self, row: usize) -> Option<f64> {
+        let number = numbers!(self.values, numbers => numbers.get(row).map(|it| it.double()), None);
+        number.filter(|number| self.has(row) && !number.is_nan())
     }
 
     /// Returns the whole number of a row that is too large for a double, if it is.
@@ -220,13 +240,24 @@ impl<'a> Field<'a> {
 
 /// A column of numbers or booleans that the engine reads a block at a time.
 struct Doubles<'a> {
-    field: Field<'a>,
+    /// None where the table does not have it.
+    field: Option<Field<'a>>,
+    /// The value of a row without one, as items of the kind have it.
+    usual: Option<UsualOf<'a>>,
     rows: usize,
+}
+
+/// The value of a flag that is not given.
+#[derive(Clone, Copy)]
+enum UsualOf<'a> {
+    Flag(bool),
+    /// True where this column has a value.
+    Given(Field<'a>),
 }
 
 impl std::fmt::Debug for Doubles<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} rows of `{}`", self.rows, self.field.name)
+        write!(f, "{} rows of `{}`", self.rows, self.field.map_or("", |field| field.name))
     }
 }
 
@@ -237,7 +268,7 @@ impl Source for Doubles<'_> {
 
     fn read(&self, start: usize, out: &mut [f64]) {
         let end = start + out.len();
-        match self.field.values {
+        match self.field.map_or(Values::Missing, |field| field.values) {
             Values::Bits(bits) => {
                 for (row, out) in (start..).zip(out.iter_mut()) {
                     *out = f64::from(u8::from(bits.get(row)));
@@ -249,8 +280,16 @@ impl Source for Doubles<'_> {
                 out.fill(f64::NAN)
             ),
         }
-        if let Some(valid) = self.field.valid {
+        if let Some(valid) = self.field.and_then(|field| field.valid) {
             mask(valid, start, out);
+        }
+        let Some(usual) = self.usual else { return };
+        for (row, out) in (start..).zip(out.iter_mut()).filter(|(_, out)| out.is_nan()) {
+            let flag = match usual {
+                UsualOf::Flag(flag) => flag,
+                UsualOf::Given(other) => other.number(row).is_some(),
+            };
+            *out = f64::from(u8::from(flag));
         }
     }
 }
@@ -324,10 +363,27 @@ impl<'a> Resolved<'a> {
             }
         }
         let mut doubles = Vec::with_capacity(card.facts.len());
+        let kind = Kind::from_name(&card.evidence);
         for fact in &card.facts {
-            let field = fields.get(fact.name.as_str()).copied();
+            // A nested fact may be called as its path without the root, as in other tables.
+            let column = fact.path.as_ref().map(FieldPath::column).filter(|column| *column != fact.name);
+            let nested = column.as_deref().and_then(|column| fields.get(column));
+            let field = match (fields.get(fact.name.as_str()), nested) {
+                (Some(_), Some(nested)) => {
+                    wrong(&fact.name, format!("found `{}` as well, which is the same fact", nested.name));
+                    None
+                }
+                (named, nested) => named.or(nested).copied(),
+            };
+            let usual = kind.and_then(|kind| kind.usual(&fact.name)).map(|usual| match usual {
+                Usual::Flag(flag) => UsualOf::Flag(flag),
+                Usual::WhereGiven(other) => {
+                    fields.get(other).map_or(UsualOf::Flag(true), |other| UsualOf::Given(*other))
+                }
+            });
+            let rows = table.rows;
             let Some(field) = field.filter(|field| !matches!(field.values, Values::Missing)) else {
-                doubles.push(None);
+                doubles.push(usual.map(|usual| Doubles { field: None, usual: Some(usual), rows }));
                 continue;
             };
             let is_number = numbers!(field.values, _numbers => true, false);
@@ -342,7 +398,7 @@ impl<'a> Resolved<'a> {
                 wrong(&fact.name, format!("found {}, expected {expected}", field.type_name()));
             }
             let is_text = fact.kind == FactType::Text;
-            doubles.push((!is_text).then_some(Doubles { field, rows: table.rows }));
+            doubles.push((!is_text).then_some(Doubles { field: Some(field), usual, rows }));
         }
         if table.elapsed_seconds.is_some_and(|elapsed| elapsed.len() != table.rows) {
             wrong("elapsed_seconds", format!("found another number of rows, expected {}", table.rows));
@@ -350,11 +406,14 @@ impl<'a> Resolved<'a> {
         // A name that is nearly that of a fact which the table lacks is hardly another column.
         let lacking =
             || card.facts.iter().map(|fact| fact.name.as_str()).filter(|name| !fields.contains_key(name));
-        let others = fields.keys().filter(|name| !card.facts.iter().any(|fact| fact.name == **name));
+        let is_of = |fact: &FactDeclaration, name: &str| {
+            fact.name == name || fact.path.as_ref().is_some_and(|path| path.column() == name)
+        };
+        let others = fields.keys().filter(|name| !card.facts.iter().any(|fact| is_of(fact, name)));
         let near: Vec<String> = others
             .filter_map(|name| nearest(name, lacking()).map(|near| format!("is `{name}` the fact `{near}`?")))
             .collect();
-        if card.facts.iter().all(|fact| !fields.contains_key(fact.name.as_str())) {
+        if !card.facts.iter().any(|fact| fields.keys().any(|name| is_of(fact, name))) {
             let names: Vec<&str> = card.facts.iter().map(|fact| fact.name.as_str()).take(8).collect();
             wrong("", format!("found no column of a fact, expected some of: {}", names.join(", ")));
         }
@@ -364,9 +423,10 @@ impl<'a> Resolved<'a> {
         let profiles = match &card.profiles {
             None => Vec::new(),
             Some(profiles) => {
-                let asked = card.facts.get(profiles.by).and_then(|fact| fields.get(fact.name.as_str()));
+                let by = card.facts.get(profiles.by);
+                let asked = by.and_then(|by| fields.iter().find(|(name, _)| is_of(by, name)));
                 let of = |row: usize| {
-                    let name = asked.and_then(|field| field.text(row));
+                    let name = asked.and_then(|(_, field)| field.text(row));
                     let found = profiles.list.iter().position(|(known, _)| Some(known.as_str()) == name);
                     found.unwrap_or(profiles.fallback) as u32
                 };
@@ -381,9 +441,11 @@ impl<'a> Resolved<'a> {
         fn column<'d>(doubles: Option<&'d Doubles<'_>>) -> evaluate::Column<'d> {
             match doubles {
                 None => evaluate::Column::Constant(f64::NAN),
-                Some(Doubles { field: Field { values: Values::F64(values), valid: None, .. }, .. }) => {
-                    evaluate::Column::Values(values)
-                }
+                Some(Doubles {
+                    field: Some(Field { values: Values::F64(values), valid: None, .. }),
+                    usual: None,
+                    ..
+                }) => evaluate::Column::Values(values),
                 Some(source) => evaluate::Column::Source(source),
             }
         }
@@ -394,7 +456,9 @@ impl<'a> Resolved<'a> {
     pub fn add_wide(&self, card: &Scorecard, scored: &mut Scored) {
         let mut found: BTreeMap<usize, FactError> = BTreeMap::new();
         for (fact, doubles) in card.facts.iter().zip(&self.doubles) {
-            let Some(field) = doubles.as_ref().map(|it| it.field).filter(Field::has_wide) else { continue };
+            let Some(field) = doubles.as_ref().and_then(|it| it.field).filter(Field::has_wide) else {
+                continue;
+            };
             for row in 0..self.rows {
                 if let Some(number) = field.wide(row) {
                     let expected = String::from("at most 2^53");

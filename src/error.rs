@@ -42,6 +42,8 @@ karat_core::words! {
         NothingCounts = "nothing-counts",
         /// A file could not be read.
         Unreadable = "unreadable",
+        /// A defect of karat itself.
+        Internal = "internal",
     }
 }
 
@@ -145,13 +147,15 @@ struct Parts {
     /// Problems beyond those listed.
     unlisted: usize,
     hints: Vec<String>,
+    /// Of an error about several items that of the first.
+    first: Option<Error>,
 }
 
 impl Error {
     /// Creates an error from one sentence.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let (message, problems, hints) = (message.into(), Vec::new(), Vec::new());
-        Self(Box::new(Parts { code, place: None, message, problems, unlisted: 0, hints }))
+        Self(Box::new(Parts { code, place: None, message, problems, unlisted: 0, hints, first: None }))
     }
 
     /// Creates the error that a file cannot be opened or read.
@@ -231,6 +235,12 @@ impl Error {
         Self::listing(Code::EvidenceRefused, "the item", list.collect(), errors.len())
     }
 
+    /// Collects what is wrong with a row of a table, by column.
+    pub fn row(problems: Vec<Problem>) -> Self {
+        let count = problems.len();
+        Self::listing(Code::EvidenceRefused, "the item", problems, count)
+    }
+
     /// Collects what is wrong with the columns of a table.
     pub(crate) fn table(problems: Vec<Problem>) -> Self {
         let count = problems.len();
@@ -275,6 +285,12 @@ impl Error {
         error
     }
 
+    /// Sets the error of the first of the items that this is about.
+    pub(crate) fn since(mut self, first: Option<Self>) -> Self {
+        self.0.first = first;
+        self
+    }
+
     /// Replaces the code.
     #[must_use]
     pub(crate) fn with_code(mut self, code: Code) -> Self {
@@ -295,6 +311,11 @@ impl Error {
     /// The sentence without place, problems and hints.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Of an error about items of a list the error of the first that is refused.
+    pub fn first(&self) -> Option<&Self> {
+        self.0.first.as_ref()
     }
 
     /// Everything that is wrong, in the order of the text; empty where the message says it all.

@@ -140,6 +140,7 @@ pub mod schema;
 pub mod sql;
 pub mod standing;
 mod stopwatch;
+pub mod sums;
 pub mod text;
 pub mod tune;
 pub mod verification;

@@ -132,7 +132,7 @@ impl<'r> Loading<'r> {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.problems.add_as(error.code(), error.to_string());
+                self.problems.add_as(&error, error.to_string());
                 return Ok(());
             }
         };
@@ -142,7 +142,7 @@ impl<'r> Loading<'r> {
         let claim = match if place.is_row { Ok(None) } else { Record::parse(bytes) } {
             Ok(claim) => claim,
             Err(error) => {
-                self.problems.add_error(&place.to_string(), &error);
+                self.problems.add_error(place, &error);
                 return Ok(());
             }
         };
@@ -159,7 +159,7 @@ impl<'r> Loading<'r> {
                 let arrival = stored.map(|stored| stored.arrival);
                 let added = base.and_then(|base| loader.add_record(&claim, &base, place, arrival));
                 if let Err(error) = added {
-                    self.problems.add_error(&place.to_string(), &error);
+                    self.problems.add_error(place, &error);
                 }
                 return Ok(());
             }
@@ -176,7 +176,7 @@ impl<'r> Loading<'r> {
             }
         };
         if let Err(error) = added {
-            self.problems.add_as(error.code(), door.words(error));
+            self.problems.add_as(&error.clone(), door.words(error));
         }
         Ok(())
     }

@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
-use karat_core::facts::{Digest, Fact, Item, ItemContext};
+use karat_core::facts::{Digest, Fact, Item, ItemContext, Usual};
 use karat_core::formula::{Expr, ExprKind, Symbol};
 use karat_core::scorecard::{FactDeclaration, FactType, Scorecard};
 use karat_core::timestamp::Timestamp;
+use karat_reader::Kind;
 use karat_stats::random::Random;
 
 use crate::card::CompiledCard;
@@ -17,7 +18,10 @@ use crate::columns::expect_table;
 use crate::engine::{Engine, Options};
 use crate::error::{Code, Error};
 
+use karat_core::sql::measured;
 pub use karat_core::sql::{Dialect, Query};
+
+use crate::sums::{OUTCOME, SUBJECT, TASK};
 
 /// The column that a [`self_check`] counts elapsed seconds in.
 const ELAPSED: &str = "elapsed_seconds";
@@ -31,10 +35,12 @@ pub struct By<'a> {
     pub subject: &'a str,
     /// The column of tasks, if there is one.
     pub task: Option<&'a str>,
+    /// The column of outcomes, if there is one.
+    pub outcome: Option<&'a str>,
 }
 
 /// Writes the query that scores a table: see [`karat_core::scorer::Scorer::sql`] for its columns. With `by`, the query adds up
-/// the scores of each subject, or of each subject at each task.
+/// the scores of each subject, of each subject at each task, or of each outcome there: [`crate::sums`] reads them.
 ///
 /// ```
 /// use karat::card::CompiledCard;
@@ -56,17 +62,16 @@ pub fn query(
     query: &Query<'_>,
     by: Option<By<'_>>,
 ) -> Result<String, Error> {
-    let columns: Vec<String> =
-        by.iter().flat_map(|by| [Some(by.subject), by.task]).flatten().map(str::to_owned).collect();
-    let keep = if by.is_some() { columns.as_slice() } else { query.keep };
-    let scores = scores(card, dialect, &Query { keep, ..*query })?;
-    Ok(match by {
-        None => scores,
-        Some(By { subject, task }) => {
-            let (notes, scores) = split(&scores);
-            format!("{notes}{}", karat_core::sql::sums(dialect, scores, score_of(card)?, (subject, task)))
-        }
-    })
+    let Some(By { subject, task, outcome }) = by else { return scores(card, dialect, query) };
+    let named = [(Some(subject), SUBJECT), (task, TASK), (outcome, OUTCOME)];
+    let by: Vec<(&str, &str)> =
+        named.into_iter().filter_map(|(column, called)| Some((column?, called))).collect();
+    let keep: Vec<String> = by.iter().map(|(column, _)| (*column).to_owned()).collect();
+    let keys: Vec<&str> = measured(card).filter(|_| query.has_values).collect();
+    let asked = Query { keep: &keep, has_values: false, has_measured: query.has_values, ..*query };
+    let scores = scores(card, dialect, &asked)?;
+    let (notes, scores) = split(&scores);
+    Ok(format!("{notes}{}", karat_core::sql::sums(dialect, scores, card, &by, &keys)))
 }
 
 fn scores(card: &CompiledCard, dialect: Dialect, query: &Query<'_>) -> Result<String, Error> {
@@ -81,7 +86,16 @@ fn scores(card: &CompiledCard, dialect: Dialect, query: &Query<'_>) -> Result<St
             .into_iter()
             .fold(error, |error, near| error.hint(format!("did you mean `{near}`?"))));
     }
-    card.scorer()?.sql(dialect, query).map_err(|why| refused(why.to_string()))
+    let usual = usual(card);
+    let asked = Query { usual: &usual, ..*query };
+    card.scorer()?.sql(dialect, &asked).map_err(|why| refused(why.to_string()))
+}
+
+/// Returns the values of flags that evidence of the card's kind need not give.
+fn usual(card: &Scorecard) -> Vec<(&str, Usual)> {
+    let kind = Kind::from_name(&card.evidence);
+    let usual = |name| kind.and_then(|kind| kind.usual(name));
+    card.facts.iter().filter_map(|fact| Some((fact.name.as_str(), usual(&fact.name)?))).collect()
 }
 
 /// Returns the column of whole scores.
@@ -129,8 +143,9 @@ pub fn self_check(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<
         .map(|(own, expected)| format!("{} <> {}", text(own), text(expected)));
     let differ: Vec<String> = differ.into_iter().chain(differ_as_text).collect();
     let differ = differ.join("\n  OR ");
+    // Not in a WHERE: Sail carries a condition down through all selections, where it doubles with each.
     Ok(format!(
-        "{notes}-- {} rows; expected: 0\nWITH {rows},\nscores AS (\n{}\n)\nSELECT COUNT(*) AS {}\nFROM scores\nWHERE {differ}\n{}",
+        "{notes}-- {} rows; expected: 0\nWITH {rows},\nscores AS (\n{}\n)\nSELECT COUNT(CASE WHEN {differ} THEN 1 END) AS {}\nFROM scores\n{}",
         table.len(),
         scores.trim_end(),
         name("different"),
@@ -187,11 +202,24 @@ fn table(card: &CompiledCard, dialect: Dialect, rows: usize) -> Result<Vec<Vec<S
     let mut engine = Engine::new(card.clone(), Options::default())?;
     engine.set_as_of(Some(Timestamp::from_seconds(MOMENT_SECONDS)));
     let draw = Draw::new(card);
+    let usual = usual(card);
     let mut random = Random::new(20);
     let mut table = Vec::new();
     let mut add = |facts: &[Drawn<'_>], elapsed_seconds: Option<i64>| -> Result<(), Error> {
         let mut row: Vec<String> = facts.iter().map(|fact| literal(dialect, *fact)).collect();
-        let given: Vec<Fact<'_>> = facts.iter().map(|fact| fact.fact()).collect();
+        let is_given = |name: &str| {
+            let place = card.facts.iter().position(|fact| fact.name == name);
+            place.and_then(|place| facts.get(place)).is_some_and(|fact| *fact != Drawn::Missing)
+        };
+        let mut given: Vec<Fact<'_>> = facts.iter().map(|fact| fact.fact()).collect();
+        for (fact, declared) in given.iter_mut().zip(&card.facts).filter(|(fact, _)| **fact == Fact::Missing)
+        {
+            match usual.iter().find(|(name, _)| *name == declared.name) {
+                Some((_, Usual::Flag(flag))) => *fact = Fact::Flag(*flag),
+                Some((_, Usual::WhereGiven(other))) => *fact = Fact::Flag(is_given(other)),
+                None => {}
+            }
+        }
         let time = elapsed_seconds.map(|elapsed| Timestamp::from_seconds(MOMENT_SECONDS - elapsed));
         if card.decay().is_some() {
             row.push(elapsed_seconds.map_or_else(null, |elapsed| format!("{elapsed}.0e0")));

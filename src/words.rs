@@ -105,6 +105,8 @@ karat_core::words! {
         WithoutTime = "without-time",
         /// Its rows over cases at a task do not say what they are, or contradict each other.
         UnclearRows = "unclear-rows",
+        /// Items of it are broken: they break a declaration of the scorecard.
+        BrokenItems = "broken-items",
     }
 
     /// The origin of a choice.

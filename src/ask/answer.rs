@@ -11,6 +11,7 @@ use super::Sure;
 use crate::cards::{CardText, check, released, unknown};
 use crate::error::{Code, Error};
 use crate::leaderboard::attempts::Pass;
+use crate::leaderboard::evidence::Named;
 use crate::leaderboard::{By, Settings};
 use crate::renames::renamed;
 use crate::rows::Rows;
@@ -42,7 +43,12 @@ pub fn card_of<'r>(rows: &'r Rows) -> Result<Option<Cow<'r, Scorecard>>, Error> 
 
 /// Returns the settings that every answer has.
 pub fn settings(sure: &Sure, by: By, rows: &Rows) -> Settings {
-    let mut settings = Settings { by, level: sure.confidence.level, ..Settings::usual(rows) };
+    asked(sure, by, Settings::usual(rows))
+}
+
+/// Returns usual settings with what is asked for.
+pub(crate) fn asked(sure: &Sure, by: By, usual: Settings) -> Settings {
+    let mut settings = Settings { by, level: sure.confidence.level, ..usual };
     sure.counts.iter().for_each(|&(outcome, treatment)| settings.treat(outcome, treatment));
     settings
 }
@@ -72,18 +78,19 @@ pub(crate) fn billionths_of_scale(flag: &str, points: Decimal, scale: Scale) -> 
 const NAMED: usize = 8;
 
 /// Returns the index of a subject, or the names that there are.
-pub fn subject(rows: &Rows, name: &str) -> Result<usize, Error> {
-    if let Some(found) = rows.subject(name) {
+pub fn subject(rows: &impl Named, name: &str) -> Result<usize, Error> {
+    let subjects = rows.subjects();
+    if let Ok(found) = subjects.binary_search_by(|known| known.as_str().cmp(name)) {
         return Ok(found);
     }
-    let known = || rows.subjects.iter().map(String::as_str);
+    let known = || subjects.iter().map(String::as_str);
     let error = invalid(format!("there is no item of `{}`", clean(name)));
     let error = match nearest(name, known()) {
         Some(near) => error.hint(format!("did you mean `{}`?", clean(near))),
         None => error,
     };
     let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
-    let more = if rows.subjects.len() > NAMED { ", ..." } else { "" };
+    let more = if subjects.len() > NAMED { ", ..." } else { "" };
     Err(error.hint(format!("there are: {}{more}", shown.join(", "))))
 }
 
@@ -94,7 +101,7 @@ pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
 }
 
 /// Returns the refusal of the statistics on `rows`, for a person.
-pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
+pub fn refused(error: &StatisticsError, rows: &impl Named) -> Error {
     let code = match error {
         StatisticsError::TooFew { .. } => Code::NothingCounts,
         _ => Code::InvalidOption,
@@ -104,7 +111,8 @@ pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
         StatisticsError::TooMany { .. } => {
             refusal.hint("give fewer with --draws, or fewer items with --where")
         }
-        StatisticsError::TooFew { .. } => gaps(rows)
+        StatisticsError::TooFew { .. } => rows
+            .gaps()
             .into_iter()
             .fold(refusal, Error::hint)
             .hint("an item counts if it has a score, or an outcome that counts")
@@ -114,8 +122,8 @@ pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
 }
 
 /// Returns the refusal of a key of dimensions, with those that there are.
-pub(crate) fn unknown_key(flag: &str, key: &str, words: &[&str], rows: &Rows) -> Error {
-    let known = || words.iter().copied().chain(rows.dimensions.iter().map(|(key, _)| key.as_str()));
+pub(crate) fn unknown_key(flag: &str, key: &str, words: &[&str], rows: &impl Named) -> Error {
+    let known = || words.iter().copied().chain(rows.dimensions().iter().map(|(key, _)| key.as_str()));
     let error = invalid(format!("{flag}: there is no `{}`", clean(key)));
     let near = || nearest(key, known()).map(|near| format!("did you mean `{near}`?"));
     error

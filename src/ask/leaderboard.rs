@@ -21,6 +21,7 @@ use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow
 use crate::answers::stress::Robustness;
 use crate::error::Error;
 use crate::leaderboard::attempts;
+use crate::leaderboard::evidence::Named;
 use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
 use crate::rows::Rows;
@@ -80,7 +81,7 @@ pub fn ranked(
         Some(key) => rank_by_fact(ask, rows, &key)?,
         None => None,
     };
-    let method = method(ask, door, rows)?;
+    let method = method(ask, door.needs_dimensions, (rows.subjects.len(), rows.rows.len()))?;
     let (by, officials) = match by_fact {
         Some(by) => (by, Basing::Means(None)),
         None => by(ask, door, rows, events)?,
@@ -112,11 +113,15 @@ fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<B
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need more than means choose the comparison of pairs.
-fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMethod, Error> {
+pub(crate) fn method(
+    ask: &AskedBoard,
+    needs_dimensions: bool,
+    (subjects, items): (usize, usize),
+) -> Result<LeaderboardMethod, Error> {
     let needs = [
         ("--attempts", most(ask).is_some()),
         ("--robustness", ask.robustness),
-        ("--fail-under of a dimension", door.needs_dimensions),
+        ("--fail-under of a dimension", needs_dimensions),
     ];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
     match (ask.method.or(ask.census.then_some(LeaderboardMethod::Census)), needs) {
@@ -126,7 +131,7 @@ fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMe
         }
         (Some(method), _) => Ok(method),
         (None, Some(_)) => Ok(LeaderboardMethod::Pairs),
-        (None, None) => Ok(method_of_size(rows.subjects.len(), rows.rows.len())),
+        (None, None) => Ok(method_of_size(subjects, items)),
     }
 }
 
@@ -293,7 +298,7 @@ fn robustness(
 }
 
 /// Sorts the rows of a leaderboard by a key; their ranks are unchanged.
-fn sort(rows: &Rows, board: &mut Leaderboard, key: &str) -> Result<(), Error> {
+pub(crate) fn sort(rows: &impl Named, board: &mut Leaderboard, key: &str) -> Result<(), Error> {
     let has_dimension = rows.dimension(key).is_some() || board.columns.iter().any(|column| column == key);
     let by = |row: &LeaderboardRow| {
         let value = match key {

@@ -4,13 +4,27 @@ use super::stress::robustness;
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Table, about};
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
-use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
+use crate::answers::leaderboard::{
+    Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL, SumsUsed,
+};
 use crate::answers::{IntervalMethod, LeaderboardMethod, StopsAt};
 use crate::estimate::{Writing, of_gaffke, percent, ranks};
-use crate::gate::Failing;
 use crate::text::{NAMED, Tone, count, list, named};
 use karat_core::facts::Outcome as CoreOutcome;
 use std::collections::BTreeSet;
+
+/// A subject that fails a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failing {
+    /// The subject.
+    pub subject: String,
+    /// The group of its leaderboard.
+    pub group: Option<String>,
+    /// The line of the gate.
+    pub line: String,
+    /// True if there is nothing to compare, so that nothing decides it.
+    pub is_open: bool,
+}
 
 /// Context that leaderboards are shown with, beside the answer.
 #[derive(Default)]
@@ -48,6 +62,7 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
         name: "leaderboard",
         title: head(answer),
         lines: std::iter::once(items(&answer.basis, has_intervals(answer)))
+            .chain(answer.sums.iter().flat_map(of_sums))
             .chain(answer.leaderboards.iter().flat_map(|board| {
                 stopping(board.rows.iter().map(|row| (row.subject.as_str(), row.attempts_stop_at)))
             }))
@@ -126,6 +141,23 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
         }
     }
     line
+}
+
+/// Says what sums an answer is from, and what they do not tell.
+fn of_sums(sums: &SumsUsed) -> Vec<String> {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut lines = vec![format!(
+        "from sums: {} about {}; they do not tell {}",
+        count(size(sums.rows), "row"),
+        count(size(sums.cells), "cell"),
+        list(&sums.without)
+    )];
+    if sums.broken > 0 {
+        let broken = count(size(sums.broken), "item");
+        let are = if sums.broken == 1 { "is" } else { "are" };
+        lines.push(format!("{broken} more {are} broken: subjects with broken items are left out"));
+    }
+    lines
 }
 
 /// The words of an answer about first attempts.

@@ -29,7 +29,7 @@ pub use diff::diff;
 pub use explanation::{Proof, account, breakdown, explanation};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
-pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard};
+pub use leaderboard::{Failing, View as LeaderboardView, cards, has_intervals, items, leaderboard};
 pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;

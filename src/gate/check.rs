@@ -2,21 +2,21 @@
 
 use karat_core::number::Decimal;
 
-use super::{ItemFloor, JudgedLeaderboard, Verdict, judge_comparison, judge_leaderboard, judge_standings};
+use super::{ItemFloor, JudgedLeaderboard, Verdict, failed, judge_comparison, judge_leaderboard};
+use crate::answers::ComparisonVerdict;
 use crate::answers::check::{AskedGate, CheckSchema, ProjectCheck};
-use crate::answers::comparison::ComparisonAnswer;
+use crate::answers::comparison::{ComparedPair, ComparisonAnswer};
 use crate::answers::leaderboard::floor::On;
-use crate::ask::answer::{card_of, invalid};
+use crate::ask::answer::{card_of, gaps_of, invalid};
 use crate::ask::compare::of_sides;
-use crate::ask::{Attempts, Compare, Confidence, Floor, Floors, Items, Leaderboard};
+use crate::ask::{Attempts, Compare, Floor, Floors, Items, Leaderboard, Standing};
+use crate::document::{self, ComparisonView, Document};
 use crate::error::{Error, Place};
 use crate::loaded::Loaded;
-use crate::look_alikes::LookAlikes;
 use crate::rows::Rows;
 use crate::standing::events::Events;
-use crate::standing::{Answer, items, refused};
 use crate::text::{clean, count};
-use karat_standing::stand::{is_plain, stand};
+use karat_standing::stand::is_plain;
 
 /// The names of the two sides of a check.
 pub const BASELINE: &str = "baseline";
@@ -95,6 +95,19 @@ impl Judged {
             comparison: self.comparison.clone(),
         }
     }
+
+    /// Returns the document of its `answer`, which lists the tasks of those alone that got worse, unless `is_all`.
+    pub fn document(&self, answer: &ProjectCheck, loaded: &Loaded, is_all: bool) -> Document {
+        let gaps = gaps_of(&loaded.rows, self.leaderboard.settings.by);
+        let board = self.leaderboard.view(&loaded.rows, &gaps, Vec::new());
+        compared(loaded, is_all, |view| document::check(answer, board, view))
+    }
+
+    /// Returns the document of the comparison alone, if there is one.
+    pub fn comparison_document(&self, loaded: &Loaded, is_all: bool) -> Option<Document> {
+        let answer = self.comparison.as_ref()?;
+        Some(compared(loaded, is_all, |view| document::comparison(answer, view)))
+    }
 }
 
 impl Gate {
@@ -171,6 +184,17 @@ impl Gate {
     }
 }
 
+/// Hands over what a comparison with a baseline is shown with.
+fn compared(loaded: &Loaded, is_all: bool, show: impl FnOnce(&ComparisonView<'_>) -> Document) -> Document {
+    let failed = |pair: &ComparedPair| failed(pair, loaded.rows.scale.max);
+    let is_listed = |pair: &ComparedPair| {
+        let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
+        is_all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
+    };
+    let dimensions = loaded.both.as_ref().map_or(&[][..], |both| &both.dimensions);
+    show(&ComparisonView { dimensions, gaps: &[], failed: &failed, is_listed: &is_listed })
+}
+
 fn judge_items(least: Decimal, rows: &Rows) -> Verdict {
     let mut found = ItemFloor::default();
     for row in &rows.rows {
@@ -184,27 +208,12 @@ fn judge_items(least: Decimal, rows: &Rows) -> Verdict {
 }
 
 fn official(least: Decimal, asked: &Items, rows: &Rows) -> Result<Verdict, Error> {
-    let Some(as_of) = asked.as_of.as_ref().map(|as_of| as_of.at) else {
-        return Err(invalid("a standing needs a moment").hint("--as-of 2026-01-31T12:00:00Z"));
-    };
-    let card = card_of(rows)?.ok_or_else(crate::standing::several_cards)?;
-    let events = Events::default();
-    if rows.is_of_firsts && card.standing.as_ref().is_some_and(|rules| !is_plain(rules)) {
+    if rows.is_of_firsts
+        && card_of(rows)?.is_some_and(|card| card.standing.as_ref().is_some_and(|it| !is_plain(it)))
+    {
         let message = "a standing under this scorecard is of all attempts, and `attempts` is \"first\"";
         return Err(invalid(message).hint("leave out one of the two"));
     }
-    let items = items::items(rows, &card, &events)?;
-    let standings =
-        stand(&card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;
-    let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
-    let answer = Answer {
-        card: &card,
-        rows,
-        standings: &standings,
-        as_of,
-        level: Confidence::default().level,
-        events: &events,
-        look_alikes: &look_alikes,
-    };
-    Ok(judge_standings(least, &answer, &standings.subjects))
+    let ask = Standing { items: asked.clone(), ..Standing::default() };
+    Ok(ask.answer(rows, &Events::default())?.verdict(least))
 }

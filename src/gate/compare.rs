@@ -7,8 +7,21 @@ use super::{Status, Verdict, slight};
 use crate::answers::changes::Gate;
 use crate::answers::comparison::{ComparedPair, ComparisonAnswer};
 use crate::answers::{ComparisonVerdict, GateChange};
+use crate::ask::answer::gaps_of;
+use crate::document::{self, ComparisonView, Document};
 use crate::estimate::{Writing, percent};
+use crate::leaderboard::By;
+use crate::rows::Rows;
 use crate::text::{count, named, short};
+
+/// Returns the document of a comparison of `rows`.
+pub fn document(answer: &ComparisonAnswer, rows: &Rows) -> Document {
+    let gaps = gaps_of(rows, By::Score);
+    let failed = |pair: &ComparedPair| failed(pair, rows.scale.max);
+    let view =
+        ComparisonView { dimensions: &rows.dimensions, gaps: &gaps, failed: &failed, is_listed: &|_| true };
+    document::comparison(answer, &view)
+}
 
 /// Returns why the gates of a comparison fail, and what they did not see; `margin` is the one that was asked for.
 pub fn judge(answer: &ComparisonAnswer, margin: Decimal, scale: Scale) -> Verdict {

@@ -6,27 +6,15 @@ use crate::answers::leaderboard::LeaderboardAnswer;
 use crate::answers::leaderboard::floor::{Floor, On, Shortfall};
 use crate::ask::answer::{billionths_of_scale, invalid, subject, unknown_key};
 use crate::ask::{Floor as AskedFloor, Floors};
+use crate::document::Failing;
 use crate::error::Error;
 use crate::estimate::{Writing, percent};
 use crate::leaderboard::By;
-use crate::rows::Rows;
+use crate::leaderboard::evidence::Named;
 use crate::text::{clean, count, short};
 
-/// A subject that fails a gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failing {
-    /// The subject.
-    pub subject: String,
-    /// The group of its leaderboard.
-    pub group: Option<String>,
-    /// The line of the gate.
-    pub line: String,
-    /// True if there is nothing to compare, so that nothing decides it.
-    pub is_open: bool,
-}
-
 /// Returns the floors that are asked for.
-pub(crate) fn floors(asked: &Floors, rows: &Rows, by: By) -> Result<Vec<Floor>, Error> {
+pub(crate) fn floors(asked: &Floors, rows: &impl Named, by: By) -> Result<Vec<Floor>, Error> {
     for name in &asked.subject {
         subject(rows, name)?;
     }
@@ -40,7 +28,7 @@ pub(crate) fn floors(asked: &Floors, rows: &Rows, by: By) -> Result<Vec<Floor>, 
                 return Err(invalid("--fail-under: these subjects are ranked by something else than points")
                     .hint("give the dimension, such as --fail-under safety=0.99, or leave out --by"));
             }
-            None => billionths_of_scale("--fail-under", floor.least, rows.scale)?,
+            None => billionths_of_scale("--fail-under", floor.least, rows.scale())?,
         };
         Ok(Floor { dimension: floor.dimension.clone(), least, on: asked.on })
     };

@@ -30,12 +30,12 @@ mod items;
 mod leaderboard;
 mod standing;
 
+pub use crate::document::Failing;
 pub use check::{BASELINE, Baseline, Gate, Judged, RUN};
-pub use compare::{failed, judge as judge_comparison};
-pub use floor::Failing;
+pub use compare::{document as comparison_document, failed, judge as judge_comparison};
 pub(crate) use floor::{failing, floors, judge as judge_floors};
 pub use items::{ItemFloor, fails};
-pub use leaderboard::{JudgedLeaderboard, judge_leaderboard};
+pub use leaderboard::{JudgedLeaderboard, judge_leaderboard, judge_sums};
 pub use standing::judge as judge_standings;
 
 use karat_core::number::Decimal;

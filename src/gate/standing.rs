@@ -5,8 +5,26 @@ use karat_standing::stand::SubjectStanding;
 
 use super::{Status, Verdict, outside, slight};
 use crate::answers::standing::Standing;
+use crate::ask::standing::Stood;
+use crate::document::{self, Document};
 use crate::standing::Answer;
 use crate::text::short;
+
+impl Stood<'_> {
+    /// Judges the subjects that are shown by a floor.
+    pub fn verdict(&self, floor: Decimal) -> Verdict {
+        self.subjects().map_or_else(Verdict::default, |(answer, shown, _)| judge(floor, &answer, shown))
+    }
+
+    /// Returns the document of the answer.
+    pub fn document(&self) -> Document {
+        match (self.subjects(), self.tasks()) {
+            (Some((answer, shown, is_named)), _) => document::standing(&answer, shown, is_named),
+            (None, Some((answer, all))) => document::tasks(&answer, &all),
+            (None, None) => Document::default(),
+        }
+    }
+}
 
 /// Returns whose official score is below the floor.
 pub fn judge(floor: Decimal, answer: &Answer<'_>, shown: &[SubjectStanding]) -> Verdict {

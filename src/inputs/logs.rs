@@ -49,12 +49,18 @@ impl Log {
     ///
     /// # Errors
     /// If it cannot be read, or the copy not be written.
-    pub fn stream(mut stream: impl Read) -> Result<Self, Error> {
-        let failed = |error: io::Error| Error::reading("-", &error);
-        let mut kept = NamedTempFile::new().map_err(failed)?;
-        io::copy(&mut stream, &mut kept).map_err(failed)?;
+    pub fn stream(stream: impl Read) -> Result<Self, Error> {
+        let (kept, _) = kept(stream).map_err(|error| Error::reading("-", &error))?;
         Ok(Self { input: Input::file(kept.path()).named("-"), _kept: Some(kept) })
     }
+}
+
+/// Copies a stream into a file, which lives as long as the first.
+pub(super) fn kept(mut stream: impl Read) -> io::Result<(NamedTempFile, File)> {
+    let mut kept = NamedTempFile::new()?;
+    io::copy(&mut stream, &mut kept)?;
+    let file = kept.reopen()?;
+    Ok((kept, file))
 }
 
 /// Returns the format of a file, none if karat does not know it.

@@ -1,6 +1,7 @@
 //! Inputs: evidence and records in tables, in JSON and in the logs of other tools, found by their paths, recognised by their
 //! content, and cut into items one at a time. Each table and each file of JSON is opened once.
 
+pub mod frames;
 pub mod logs;
 mod open;
 mod paths;
@@ -8,6 +9,7 @@ mod paths;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,12 +21,15 @@ use karat_evidence::source::Layout;
 use karat_importers::{Importer, Input, Items, Options, Role, Summary, import, recognise};
 use karat_reader::Kind;
 
+use self::frames::FrameFormat;
 use self::logs::Log;
-use self::open::{Digests, Looked, look, stream};
+pub(crate) use self::open::stream;
+use self::open::{Digests, Looked, look};
 use self::paths::{refused, size};
 use crate::bulk::Intake;
 use crate::engine::{Wanted, each_item};
 use crate::error::{Error, Place, STANDARD_INPUT};
+use crate::text::clean;
 
 pub use self::paths::{Named, are_sides, each_once, files};
 pub(crate) use self::paths::{expanded, is_pattern};
@@ -89,7 +94,7 @@ pub struct Inputs {
 struct Taken {
     /// The summary of the logs.
     logs: Summary,
-    /// The first log without a run.
+    /// The words about the first log without a run, or the first file of columns without a row.
     empty: Option<String>,
     /// True if a file without a run is not a log.
     has_items: bool,
@@ -102,11 +107,26 @@ impl Taken {
         // A report that is read after the trajectories may have nothing more.
         if flow.is_continue() && log.items == 0 && log.elsewhere == 0 && self.reports.is_some() {
             self.logs.note(logs::empty(name));
-            self.empty.get_or_insert_with(|| name.to_owned());
+            self.empty.get_or_insert_with(|| logs::empty(name));
         } else {
             self.has_items = true;
         }
         self.logs.add(log);
+    }
+
+    /// Hands on the rows of a file of columns.
+    fn add_rows(
+        &mut self,
+        (file, name, format): (File, &str, FrameFormat),
+        wanted: &Wanted,
+        visit: &mut Visit<'_>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let (flow, rows) = frames::each(file, name, format, wanted, visit)?;
+        match rows {
+            0 => _ = self.empty.get_or_insert_with(|| format!("`{}` has no row in it", clean(name))),
+            _ => self.has_items = true,
+        }
+        Ok(flow)
     }
 }
 
@@ -280,7 +300,7 @@ impl Inputs {
         verdicts.flat_map(|it| it.notes()).for_each(|note| taken.logs.note(note));
         match taken.empty.as_ref().filter(|_| !taken.has_items) {
             // A gate must not pass because a harness that failed wrote an empty report.
-            Some(name) => Err(logs::without_runs(logs::empty(name), &taken.logs)),
+            Some(empty) => Err(logs::without_runs(empty.clone(), &taken.logs)),
             None => Ok(taken.logs),
         }
     }
@@ -326,8 +346,12 @@ impl Inputs {
             taken.add(log, STANDARD_INPUT, flow);
             return Ok(flow);
         }
-        taken.has_items = true;
         self.is_log.store(false, Ordering::Relaxed);
+        if let Some(format) = FrameFormat::of(head) {
+            let (_kept, file) = logs::kept(input).map_err(failed)?;
+            return taken.add_rows((file, STANDARD_INPUT, format), wanted, visit);
+        }
+        taken.has_items = true;
         let layout = wanted.layout_of_stream(&mut input).map_err(failed)?;
         Ok(each_item(STANDARD_INPUT, input, layout, wanted, visit))
     }
@@ -362,13 +386,22 @@ impl Inputs {
         if let Some(unread) = unread.filter(|it| !it.is_table && matches!(wanted.kind, Kind::Facts)) {
             return Err(logs::not_read(path, unread));
         }
-        taken.has_items = true;
         self.is_log.store(false, Ordering::Relaxed);
-        let layout = wanted.layout_of_file(path)?;
-        let file = looked.and_then(|looked| looked.file);
+        let failed = |error: io::Error| Error::reading(path, &error);
+        let (columns, file) = looked.map_or((None, None), |looked| (looked.columns, looked.file));
+        let file = match (columns, file) {
+            (Some(format), Some(file)) => return taken.add_rows((file, path, format), wanted, visit),
+            (_, file) => file,
+        };
+        let is_file = file.is_some();
         let file = open::whole(path, file, self.digests.as_ref());
-        let input =
-            BufReader::with_capacity(BUFFER, watch(file.map_err(|error| Error::reading(path, &error))?));
+        let mut input = BufReader::with_capacity(BUFFER, watch(file.map_err(failed)?));
+        if !is_file && let Some(format) = FrameFormat::of(input.fill_buf().map_err(failed)?) {
+            let (_kept, file) = logs::kept(input).map_err(failed)?;
+            return taken.add_rows((file, path, format), wanted, visit);
+        }
+        taken.has_items = true;
+        let layout = wanted.layout_of_file(path)?;
         Ok(each_item(path, input, layout, wanted, visit))
     }
 }

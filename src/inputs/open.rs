@@ -10,6 +10,7 @@ use karat_core::facts::{Digest, Digester};
 use karat_importers::{Importer, Unread, recognise, unpack};
 
 use super::BUFFER;
+use super::frames::FrameFormat;
 use super::logs::logged;
 use crate::engine::{Wanted, each_item};
 use crate::error::Error;
@@ -28,6 +29,8 @@ pub(super) struct Looked {
     format: Option<&'static Importer>,
     /// The format, if it is a known one that is not read.
     pub(super) unread: Option<Unread>,
+    /// The format, if it has columns.
+    pub(super) columns: Option<FrameFormat>,
     /// The open file, unless something else has to open it.
     pub(super) file: Option<File>,
 }
@@ -56,22 +59,29 @@ pub(super) fn look(
 fn seen(path: &str) -> Result<Looked, Error> {
     // What a pipe, an archive or a name shows takes more than a head.
     if !metadata(path).is_ok_and(|about| about.is_file()) || path.contains(".traj") {
-        return Ok(Looked { format: logged(path)?, unread: None, file: None });
+        return Ok(Looked { format: logged(path)?, unread: None, columns: None, file: None });
     }
     let begin = || -> io::Result<(Vec<u8>, File)> {
         let mut file = open(path)?;
         let mut head = Vec::new();
-        unpack(file.try_clone()?)?.take(HEAD).read_to_end(&mut head)?;
+        (&file).take(8).read_to_end(&mut head)?;
+        file.rewind()?;
+        if FrameFormat::of(&head).is_none() {
+            head.clear();
+            unpack(file.try_clone()?)?.take(HEAD).read_to_end(&mut head)?;
+        }
         file.rewind()?;
         Ok((head, file))
     };
     match begin() {
         Ok((head, file)) if !OTHERWISE.iter().any(|begin| head.starts_with(begin)) => {
-            let format = recognise(&head);
-            let unread = if format.is_none() { Unread::of(&head) } else { None };
-            Ok(Looked { format, unread, file: Some(file) })
+            // Of what is packed, the head is longer.
+            let columns = FrameFormat::of(&head).filter(|_| head.len() <= 8);
+            let format = if columns.is_none() { recognise(&head) } else { None };
+            let unread = if format.is_none() && columns.is_none() { Unread::of(&head) } else { None };
+            Ok(Looked { format, unread, columns, file: Some(file) })
         }
-        _ => Ok(Looked { format: logged(path)?, unread: None, file: None }),
+        _ => Ok(Looked { format: logged(path)?, unread: None, columns: None, file: None }),
     }
 }
 
@@ -96,7 +106,7 @@ pub(super) fn whole(
 static BEGUN: Mutex<Option<(String, Box<dyn Read + Send>)>> = Mutex::new(None);
 
 /// Opens a pipe, or standard input.
-pub(super) fn stream(path: &str) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn stream(path: &str) -> io::Result<Box<dyn Read + Send>> {
     let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
     match begun.take_if(|(begun, _)| begun == path) {
         Some((_, begun)) => Ok(begun),
@@ -115,6 +125,7 @@ pub(super) fn first_item(
         let mut input = BufReader::with_capacity(BUFFER, input);
         let layout = match path {
             "-" if recognise(input.fill_buf().ok()?).is_some() => return None,
+            _ if FrameFormat::of(input.fill_buf().ok()?).is_some() => return None,
             "-" => wanted.layout_of_stream(&mut input).ok()?,
             path => wanted.layout_of_file(path).ok()?,
         };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use karat_importers::{Input, Role, detect};
 
+use super::frames::has_columns;
 use super::logs::logged;
 use crate::error::{Code, Error};
 use crate::text::clean;
@@ -161,7 +162,7 @@ fn walk(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<()
 }
 
 /// Returns the files that are meant by folders and patterns, and those that are passed over: in a folder, what is not the log
-/// of another tool. One of these may be a log that is broken.
+/// of another tool, or in one without logs what has no columns. One of these may be a log that is broken.
 ///
 /// # Errors
 /// If nothing has the path, or no file of a folder is a log.
@@ -173,13 +174,20 @@ pub(crate) fn expanded(paths: &[String]) -> Result<(Vec<String>, Vec<String>), E
             files.push(path.clone());
             continue;
         }
-        let before = files.len();
+        let (before, before_passed) = (files.len(), passed.len());
         for file in self::files(std::slice::from_ref(path))? {
             if !file.is_found || (!file.is_link && logged(&file.path)?.is_some()) {
                 files.push(file.path);
             } else {
                 passed.push(file.path);
             }
+        }
+        if files.len() == before {
+            let own = passed.split_off(before_passed);
+            let (found, others): (Vec<String>, Vec<String>) =
+                own.into_iter().partition(|file| has_columns(Path::new(path), Path::new(file)));
+            files.extend(found);
+            passed.extend(others);
         }
         if files.len() == before {
             return Err(refused(format!("no file in `{}` is a log that karat knows", clean(path)))

@@ -18,6 +18,28 @@ pub(super) fn opened(path: &str) {
     OPENED.with_borrow_mut(|all| *all.entry(path.to_owned()).or_default() += 1);
 }
 
+/// A program without a reader says where there is one.
+#[test]
+fn files_of_columns_need_a_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, head, words) in [
+        ("a", &b"PAR1\0\0\0\0"[..], "a file of Parquet"),
+        ("b", b"ARROW1\0\0", "a file of Arrow"),
+        ("c", b"\xff\xff\xff\xff\x10\0\0\0", "a stream of Arrow"),
+    ] {
+        let path = folder.path().join(name).display().to_string();
+        fs::write(&path, head).unwrap();
+        let inputs = Inputs::new(std::slice::from_ref(&path)).unwrap();
+        let read = inputs.each(&Wanted::nothing(), &Silent, |_, _| Ok::<_, Error>(ControlFlow::Continue(())));
+        let refused = read.unwrap_err();
+        let message = format!("`{path}` is {words}, and this program was built without `frames`");
+        assert_eq!(refused.message(), message);
+        assert!(refused.hints()[0].contains("--features frames"));
+    }
+    let inputs = Inputs::new(&[folder.path().display().to_string()]).unwrap();
+    assert_eq!(inputs.paths().len(), 3);
+}
+
 #[test]
 fn a_check_opens_each_input_once() {
     let folder = tempfile::tempdir().unwrap();

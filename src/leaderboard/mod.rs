@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod changes;
+pub mod evidence;
 pub mod gate;
 pub mod pair;
 pub mod stress;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::rows::{Row, Rows};
 use crate::words::ChoiceSource;
 use attempts::{Attempts, AttemptsOf};
+use evidence::{Evidence, Items, Named as _};
 
 /// The settings of a ranking.
 #[derive(Debug, Clone, Copy)]
@@ -199,17 +201,18 @@ impl Ranking {
         group: Option<String>,
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
-        let subjects = rows.subjects.len();
-        // There may be millions, so they are looked at where they are.
-        let taken = items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)));
-        let mut counts = vec![0; subjects];
-        taken
-            .clone()
-            .for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
-        let measured = taken.clone().filter(|(row, _)| is_measured(row, settings.by));
-        let single = measured.clone().filter(|(row, _)| row.cases().is_none());
-        let taken_attempts = single.map(|(row, task)| run(row, task, settings.by));
-        let runs = measured.map(|(row, task)| run(row, task, settings.by));
+        Self::of(&Items { rows, items }, group, settings)
+    }
+
+    /// Ranks the subjects of items, or of sums of items.
+    pub(crate) fn of(
+        evidence: &impl Evidence,
+        group: Option<String>,
+        settings: &Settings,
+    ) -> Result<Self, StatisticsError> {
+        let subjects = evidence.names().subjects().len();
+        let counts = evidence.items();
+        let runs = evidence.runs(settings.by);
         let all = table_of(subjects, runs.clone(), settings.policy)?;
         let is_ranked = |subject: usize| {
             let tasks = all.tasks_of(subject);
@@ -220,8 +223,8 @@ impl Ranking {
         if kept.tasks() == 0 {
             return Err(if all.tasks() == 0 { nothing_counts() } else { too_few_tasks() });
         }
-        let kept = kept.named(|task| rows.tasks.key(task));
-        let cases = cases(taken.clone(), settings);
+        let kept = kept.named(|task| evidence.key(task));
+        let cases = evidence.cases(settings);
         let leaderboard = if settings.is_census {
             Leaderboard::of_census(&kept)
         } else {
@@ -233,45 +236,37 @@ impl Ranking {
             0 => (it, Unranked::Nothing),
             few => (it, Unranked::FewTasks(few)),
         });
-        let occurring: BTreeSet<Outcome> = ranked.clone().filter_map(|run| run.outcome()).collect();
-        let stopping = attempts::stopping(rows, items, settings);
+        let mut occurring: BTreeSet<Outcome> = BTreeSet::new();
+        ranked.clone().for_each(|runs| occurring.extend(runs.outcomes()));
+        let stopping = evidence.stopping(settings);
         let others = other_policies(settings.policy, |outcome| occurring.contains(&outcome));
+        let single = (0..subjects).filter(|&subject| kept.tasks_of(subject) == 1).collect();
         Ok(Self {
             group,
             leaderboard,
             unranked: unranked.collect(),
             rankings: PolicyRankings::of(subjects, ranked.clone(), settings.policy, &others)?,
-            profiles: profiles(rows, taken.clone(), settings)?,
+            profiles: profiles(evidence, settings)?,
             items: counts,
-            bounds: bounds(taken, settings, |subject| kept.tasks_of(subject) == 1),
+            bounds: evidence.bounds(settings, &single),
             cases,
-            attempts: match settings.attempts {
-                Some(wanted) => {
-                    // A mean over cases does not count as an attempt.
-                    let attempts = taken_attempts.filter(|run| is_ranked(run.subject)).collect::<Vec<_>>();
-                    if attempts.is_empty() {
-                        return Err(NO_ATTEMPTS);
-                    }
-                    attempts::of(subjects, &attempts, wanted, &stopping, settings)?
-                }
-                None => Vec::new(),
-            },
+            attempts: evidence.attempts(settings, &stopping, is_ranked)?,
             stopping,
         })
     }
 }
 
 /// Returns the mean values of each subject with their intervals, by dimension.
-fn profiles<'r>(
-    rows: &Rows,
-    taken: impl Iterator<Item = (&'r Row, usize)> + Clone,
+fn profiles(
+    evidence: &impl Evidence,
     settings: &Settings,
 ) -> Result<Vec<Vec<Option<Estimate>>>, StatisticsError> {
-    let subjects = rows.subjects.len();
-    let mut profiles = vec![Vec::with_capacity(rows.dimensions.len()); subjects];
-    for at in 0..rows.dimensions.len() {
-        let table = readings(subjects, taken.clone(), at, settings.policy)?;
-        let cases = cases_of_dimension(taken.clone(), at, settings.policy);
+    let names = evidence.names();
+    let (subjects, dimensions) = (names.subjects().len(), names.dimensions().len());
+    let mut profiles = vec![Vec::with_capacity(dimensions); subjects];
+    for at in 0..dimensions {
+        let table = TaskTable::of_sums(subjects, evidence.values(at, settings.policy))?;
+        let cases = evidence.cases_of(at, settings.policy);
         let estimates = estimates(&table, &cases, settings)?;
         profiles.iter_mut().zip(estimates).for_each(|(profile, estimate)| profile.push(estimate));
     }
@@ -296,15 +291,7 @@ fn estimates(
     subjects.map(estimate).collect()
 }
 
-/// Returns the subjects all of whose results that count are means over a number of cases.
-pub(crate) fn cases<'r>(taken: impl Iterator<Item = (&'r Row, usize)>, settings: &Settings) -> Cases {
-    let measured = taken.filter(|(row, _)| is_measured(row, settings.by));
-    Cases::new(measured.filter_map(|(row, task)| {
-        case_result(row, task, run(row, task, settings.by).value(settings.policy)?)
-    }))
-}
-
-/// Does the same for a dimension.
+/// Returns the subjects all of whose values of a dimension that count are means over a number of cases.
 fn cases_of_dimension<'r>(
     taken: impl Iterator<Item = (&'r Row, usize)>,
     dimension: usize,

@@ -59,7 +59,7 @@ pub(super) fn kept(
                 text.push(b'\n');
                 items += 1;
             }
-            Err(error) => problems.add_error(&place.to_string(), &error),
+            Err(error) => problems.add_error(place, &error),
         }
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;

@@ -31,8 +31,8 @@ pub fn take(verb: &mut Verb, trusts: bool, color: Color) -> Result<(), Failure> 
         Verb::Leaderboard(args) if args.ask.card.is_none() => {
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
         }
-        Verb::Standing(args) if args.card.is_none() => {
-            from_project(&mut args.card, &mut args.items, &mut args.files, &[], trusts, color)
+        Verb::Standing(args) if args.ask.card.is_none() => {
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
         }
         Verb::Compare(args) if args.ask.card.is_none() => {
             let named = [args.ask.first.clone(), args.ask.second.clone()];

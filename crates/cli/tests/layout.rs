@@ -24,6 +24,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-cli", "karat-checker"),
     ("karat-cli", "karat-core"),
     ("karat-cli", "karat-demo"),
+    // Files of Parquet and Arrow, a feature.
+    ("karat-cli", "karat-frames"),
     ("karat-cli", "karat-evidence"),
     ("karat-cli", "karat-graders"),
     ("karat-cli", "karat-importers"),
@@ -51,6 +53,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-demo", "karat-stats"),
     ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
+    ("karat-frames", "karat"),
+    ("karat-frames", "karat-core"),
     ("karat-fuzz", "karat-checker"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-demo"),
@@ -77,6 +81,11 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-module", "karat"),
     ("karat-module", "karat-core"),
     ("karat-module", "karat-store"),
+    ("karat-python", "karat"),
+    // The command in the wheel.
+    ("karat-python", "karat-cli"),
+    ("karat-python", "karat-core"),
+    ("karat-python", "karat-frames"),
     ("karat-reader", "karat-checker"),
     ("karat-reader", "karat-core"),
     ("karat-reader", "karat-evidence"),
@@ -403,29 +412,31 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &[], 12_420, 12_000),
+    budget("core", &["crates/core/src"], &[], 12_700, 12_000),
     budget("checker", &["crates/checker/src"], &[], 5_640, 4_800),
-    budget("stats", &["crates/stats/src"], &[], 9_020, 9_000),
+    budget("stats", &["crates/stats/src"], &[], 9_150, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
-    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_380, 7_500),
+    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_400, 7_500),
     budget("importers", &["crates/importers/src"], &[], 7_650, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 34_800, 23_000),
+    budget("karat", &["src"], &[], 37_150, 23_000),
     budget("store", &["crates/store/src"], &[], 5_290, 4_900),
+    budget("frames", &["crates/frames/src"], &[], 1_500, 1_500),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_690, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 9_930, 8_500),
+    budget("command line", &["crates/cli/src"], &[], 9_940, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
+    budget("module for Python", &["bindings/python/src"], &[], 1_600, 1_600),
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 140_720, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 144_950, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
 /// Lines of tests of the main workspace, and of the runner's.
-const TEST_LINES_MAX: [usize; 2] = [64_750, 7_500];
+const TEST_LINES_MAX: [usize; 2] = [65_600, 7_500];
 
 #[test]
 fn every_part_keeps_within_its_budget() {
@@ -586,7 +597,9 @@ fn crate_folders() -> Vec<PathBuf> {
     let folders = entries
         .map(|entry| entry.expect("an unreadable entry").path())
         .filter(|path| path.join("Cargo.toml").exists());
-    folders.chain(["bindings/javascript/module", "conformance"].map(|name| root().join(name))).collect()
+    folders
+        .chain(["bindings/javascript/module", "bindings/python", "conformance"].map(|name| root().join(name)))
+        .collect()
 }
 
 /// Returns the files that git tracks; outside a clone, as in an unpacked release, every file but those of a build.

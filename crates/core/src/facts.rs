@@ -5,6 +5,15 @@ use alloc::string::String;
 pub use crate::digest::{Digest, Digester};
 use crate::timestamp::Timestamp;
 
+/// The value of a flag that evidence does not give, where it is not missing then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usual {
+    /// This one.
+    Flag(bool),
+    /// True where this fact has a value.
+    WhereGiven(&'static str),
+}
+
 /// One measurement of one evidence item. A missing fact is a separate value, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fact<'a> {

@@ -5,12 +5,13 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::kinds::agent_dimensions::Dimensions;
+use crate::kinds::agent_dimensions::{self, Dimensions};
 use crate::kinds::agent_evidence::AgentFacts;
 use crate::kinds::arena_match::MatchFacts;
 use crate::kinds::reasoning_trace::TraceFacts;
 use crate::kinds::workflow_run::RunFacts;
 use crate::vocabulary::FactSpec;
+use karat_core::facts::Usual;
 
 karat_core::words! {
     /// A kind of evidence: what shape its items have and which facts they give.
@@ -41,6 +42,11 @@ impl Kind {
             Self::AgentEvidence => AgentFacts::SPECS,
             Self::Facts => &[],
         }
+    }
+
+    /// Returns the value of a fact in items that do not give it; none where it is missing then.
+    pub fn usual(self, fact: &str) -> Option<Usual> {
+        if self == Self::AgentDimensions { agent_dimensions::usual(fact) } else { None }
     }
 
     /// Returns the kind that the members of an item show, from the beginning of its JSON; `None` where none of them is of

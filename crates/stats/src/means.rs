@@ -7,7 +7,8 @@ use core::cmp::Reverse;
 use super::cases::Cases;
 use super::estimate::{Estimate, interval};
 use super::fractions::Fractions;
-use super::ranks::RankRange;
+use super::ranks::{RankRange, ranks};
+use super::table::TaskTable;
 use super::{StatisticsError, outside};
 use karat_core::number::{BILLION, round_ratio};
 
@@ -182,6 +183,32 @@ impl Means {
         };
         Estimate { mean: it.mean as f64 / BILLION as f64, interval, tasks }
     }
+}
+
+/// Returns the rows of all subjects of a table, whose tasks may have any number of results, as [`Means::rows`] does.
+///
+/// # Errors
+/// If `level` is not between 0 and 1.
+pub fn rows_of_table(
+    table: &TaskTable,
+    tasks_min: usize,
+    level: Option<f64>,
+) -> Result<Vec<MeansRow>, StatisticsError> {
+    let mean = |subject| table.mean(subject).filter(|_| table.tasks_of(subject) >= tasks_min);
+    let ranks = ranks(&(0..table.subjects()).map(mean).collect::<Vec<_>>());
+    let mut rows = Vec::new();
+    for (subject, rank) in ranks.into_iter().enumerate() {
+        let estimate = match level {
+            Some(level) if rank.is_some() => Some(Estimate::new(table, subject, level)?),
+            _ => Estimate::of_census(table, subject),
+        };
+        let items = u32::try_from(table.trials_of(subject)).unwrap_or(u32::MAX);
+        if let (Some(rank), Some(estimate), Ok(subject)) = (rank, estimate, u32::try_from(subject)) {
+            rows.push(MeansRow { subject, estimate, items, rank });
+        }
+    }
+    rows.sort_by_key(|row| row.rank);
+    Ok(rows)
 }
 
 /// Returns the mean of each task of sorted values.

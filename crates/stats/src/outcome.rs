@@ -9,7 +9,7 @@ pub use karat_core::outcome::{Outcome, Policy, Treatment};
 
 use super::StatisticsError;
 use super::ranks::{OtherRanking, RankRange, ranks};
-use super::table::{Observation, TaskTable};
+use super::table::{TaskSum, TaskTable};
 use karat_core::number::BILLION;
 
 /// Returns the policies that treat one of the outcomes that `occurs` otherwise and all else alike: the choices that could
@@ -58,12 +58,12 @@ impl OutcomeCounts {
     pub fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut counts = Self::default();
         for outcome in outcomes {
-            counts.add(outcome);
+            counts.add(outcome, 1);
         }
         counts
     }
 
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: Outcome, count: u32) {
         *match outcome {
             Outcome::Succeeded => &mut self.succeeded,
             Outcome::Failed => &mut self.failed,
@@ -71,7 +71,7 @@ impl OutcomeCounts {
             Outcome::Stopped => &mut self.stopped,
             Outcome::NotApplicable => &mut self.not_applicable,
             Outcome::Refused => &mut self.refused,
-        } += 1;
+        } += u64::from(count);
     }
 
     /// Returns how often an outcome occurred.
@@ -119,16 +119,78 @@ impl Run {
     /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score, a
     /// failure without one 0; the other outcomes as the policy says.
     pub fn value(&self, policy: Policy) -> Option<i64> {
-        match self.outcome() {
-            None | Some(Outcome::Succeeded) => self.score,
-            Some(Outcome::Failed) => Some(self.score.unwrap_or(0)),
-            Some(other) => match policy.treatment(other) {
-                Treatment::Success => Some(BILLION),
-                Treatment::Failure => Some(0),
-                Treatment::Excluded => None,
-                Treatment::Scored => self.score,
+        match self.fixed(policy) {
+            Some(value) => value,
+            None => self.score,
+        }
+    }
+
+    /// Returns what a run of this outcome counts whatever its score is; none if its score counts.
+    fn fixed(&self, policy: Policy) -> Option<Option<i64>> {
+        match self.outcome()? {
+            Outcome::Succeeded => None,
+            Outcome::Failed => self.score.is_none().then_some(Some(0)),
+            other => match policy.treatment(other) {
+                Treatment::Success => Some(Some(BILLION)),
+                Treatment::Failure => Some(Some(0)),
+                Treatment::Excluded => Some(None),
+                Treatment::Scored => None,
             },
         }
+    }
+}
+
+/// Runs of a subject at a task with one outcome, added up: all that means and ranks take from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunSum {
+    /// The subject, by its index in the caller's list of subjects.
+    pub subject: usize,
+    /// The task, as any number.
+    pub task: usize,
+    /// The outcome of all of them, if the evidence states it.
+    pub outcome: Option<Outcome>,
+    /// The number of runs.
+    pub runs: u32,
+    /// The number of those that have a score.
+    pub scored: u32,
+    /// The sum of their scores in billionths.
+    pub sum: i64,
+}
+
+impl From<Run> for RunSum {
+    fn from(run: Run) -> Self {
+        let Run { subject, task, outcome, score } = run;
+        let scored = u32::from(score.is_some());
+        Self { subject, task, outcome, runs: 1, scored, sum: score.unwrap_or_default() }
+    }
+}
+
+impl RunSum {
+    /// Returns those with a score and those without as one run each, with their numbers, if there are any.
+    fn parts(&self) -> impl Iterator<Item = (Run, u32)> {
+        let run = |score| Run { subject: self.subject, task: self.task, outcome: self.outcome, score };
+        let parts = [(run(Some(self.sum)), self.scored), (run(None), self.runs.saturating_sub(self.scored))];
+        parts.into_iter().filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns the outcomes that count, as [`Run::outcome`] says.
+    pub fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        self.parts().filter_map(|(run, _)| run.outcome())
+    }
+
+    /// Returns the sum of what the runs count, and of how many: the sum of [`Run::value`] over them.
+    pub fn counted(&self, policy: Policy) -> TaskSum {
+        let (mut sum, mut trials) = (0, 0);
+        for (run, count) in self.parts() {
+            let value = match run.fixed(policy) {
+                Some(value) => value.map(|value| value * i64::from(count)),
+                None => run.score,
+            };
+            if let Some(value) = value {
+                (sum, trials) = (sum + value, trials + count);
+            }
+        }
+        TaskSum { subject: self.subject, task: self.task, sum, trials }
     }
 }
 
@@ -136,17 +198,13 @@ impl Run {
 /// all at once.
 ///
 /// # Errors
-/// If [`TaskTable::of`] fails.
+/// If [`TaskTable::of_sums`] fails.
 pub fn table_of(
     subjects: usize,
-    runs: impl Iterator<Item = Run> + Clone,
+    runs: impl Iterator<Item = impl Into<RunSum>> + Clone,
     policy: Policy,
 ) -> Result<TaskTable, StatisticsError> {
-    let counted = runs.filter_map(|run| {
-        let value = run.value(policy)?;
-        Some(Observation { subject: run.subject, task: run.task, value })
-    });
-    TaskTable::of(subjects, counted)
+    TaskTable::of_sums(subjects, runs.map(|runs| runs.into().counted(policy)))
 }
 
 /// The ranking under a policy, and under others.
@@ -172,10 +230,11 @@ impl PolicyRankings {
     /// If a run names no subject, or there are too many tasks.
     pub fn of(
         subjects: usize,
-        runs: impl Iterator<Item = Run> + Clone,
+        runs: impl Iterator<Item = impl Into<RunSum>> + Clone,
         policy: Policy,
         others: &[Policy],
     ) -> Result<Self, StatisticsError> {
+        let runs = runs.map(Into::into);
         let means = |policy| {
             let table = table_of(subjects, runs.clone(), policy)?;
             Ok::<_, StatisticsError>((0..subjects).map(|subject| table.mean(subject)).collect::<Vec<_>>())
@@ -188,11 +247,13 @@ impl PolicyRankings {
                 let expected = "a place in the list of subjects";
                 return Err(StatisticsError::Row { row, part: "subject", found, expected });
             };
-            match run.outcome() {
-                Some(outcome) => counts.add(outcome),
-                None => counts.unstated += 1,
+            for (run, count) in run.parts() {
+                match run.outcome() {
+                    Some(outcome) => counts.add(outcome, count),
+                    None => counts.unstated += u64::from(count),
+                }
+                counts.missing += u64::from(count) * u64::from(run.is_missing());
             }
-            counts.missing += u64::from(run.is_missing());
         }
         let nominal = means(policy)?;
         let ranked = ranks(&nominal);

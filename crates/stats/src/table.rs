@@ -32,6 +32,25 @@ impl Observation {
     }
 }
 
+/// The sum of some results of one subject at one task. Several of one task are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSum {
+    /// The subject, by its index in the caller's list of subjects.
+    pub subject: usize,
+    /// The task, as any number, the same for all subjects.
+    pub task: usize,
+    /// The sum of the scores in whole billionths, 0 to 1,000,000,000 for each.
+    pub sum: i64,
+    /// The number of results; 0 adds nothing.
+    pub trials: u32,
+}
+
+impl From<Observation> for TaskSum {
+    fn from(it: Observation) -> Self {
+        Self { subject: it.subject, task: it.task, sum: it.value, trials: 1 }
+    }
+}
+
 /// The mean result of each subject at each of its tasks, in whole billionths.
 ///
 /// The task is the unit: trials of one task are averaged first, because they are alike, and a task that was tried more
@@ -79,25 +98,37 @@ impl TaskTable {
         subjects: usize,
         observations: impl Iterator<Item = Observation> + Clone,
     ) -> Result<Self, StatisticsError> {
+        Self::of_sums(subjects, observations.map(TaskSum::from))
+    }
+
+    /// Does what [`Self::of`] does where results were added up before, exactly: whole numbers have one sum in any order.
+    ///
+    /// # Errors
+    /// If [`Self::new`] fails.
+    pub fn of_sums(
+        subjects: usize,
+        sums: impl Iterator<Item = TaskSum> + Clone,
+    ) -> Result<Self, StatisticsError> {
+        let sums = sums.filter(|it| it.trials > 0);
         let row_error = |row, part, found, expected| StatisticsError::Row { row, part, found, expected };
         let mut count = 0;
-        for (row, it) in observations.clone().enumerate() {
+        for (row, it) in sums.clone().enumerate() {
             if it.subject >= subjects {
                 let found = i64::try_from(it.subject).unwrap_or(i64::MAX);
                 return Err(row_error(row, "subject", found, "a place in the list of subjects"));
             }
-            if !(0..=BILLION).contains(&it.value) {
-                return Err(row_error(row, "value", it.value, "billionths from 0 to 1000000000"));
+            if !(0..=BILLION * i64::from(it.trials)).contains(&it.sum) {
+                return Err(row_error(row, "value", it.sum, "billionths from 0 to 1000000000"));
             }
             count = row + 1;
         }
-        let tasks = distinct(observations.clone().map(|it| it.task), count);
+        let tasks = distinct(sums.clone().map(|it| it.task), count);
         if tasks.len() > Self::MOST_TASKS {
             let (found, most) = (tasks.len() as u64, Self::MOST_TASKS as u64);
             return Err(StatisticsError::TooMany { what: "tasks", found, most });
         }
         let mut columns = alloc::vec![Column::default(); subjects];
-        for (subject, place, sum, trials) in cells(subjects, &tasks, observations, count) {
+        for (subject, place, sum, trials) in cells(subjects, &tasks, sums, count) {
             if let Some(column) = columns.get_mut(subject) {
                 column.places.push(place);
                 column.values.push(round_ratio(sum, trials.into()) as f64);
@@ -129,6 +160,13 @@ impl TaskTable {
     pub fn mean(&self, subject: usize) -> Option<i64> {
         let column = self.columns.get(subject)?;
         column.exact.or_else(|| quotient(column.values.iter().sum(), column.values.len() as f64))
+    }
+
+    /// Returns the number of results of a subject at all its tasks.
+    pub(super) fn trials_of(&self, subject: usize) -> u64 {
+        let Some(column) = self.columns.get(subject) else { return 0 };
+        let trials: u64 = column.trials.iter().map(|(_, trials)| u64::from(*trials)).sum();
+        if column.trials.is_empty() { column.values.len() as u64 } else { trials }
     }
 
     /// Returns the tasks of a subject, as the caller names them, in rising order, with its results in billionths.
@@ -269,7 +307,7 @@ fn distinct(numbers: impl Iterator<Item = usize> + Clone, count: usize) -> Vec<u
 fn cells(
     subjects: usize,
     tasks: &[usize],
-    observations: impl Iterator<Item = Observation>,
+    results: impl Iterator<Item = TaskSum>,
     count: usize,
 ) -> Vec<(usize, u32, i128, u32)> {
     let place = |task: usize| tasks.binary_search(&task).ok().and_then(|place| u32::try_from(place).ok());
@@ -278,11 +316,11 @@ fn cells(
         let places: Vec<Option<u32>> =
             if is_dense(most, count) { (0..=most).map(place).collect() } else { Vec::new() };
         let mut sums = alloc::vec![(0i128, 0u32); subjects * tasks.len()];
-        for it in observations {
+        for it in results {
             let Some(at) = places.get(it.task).copied().unwrap_or_else(|| place(it.task)) else { continue };
             if let Some((sum, trials)) = sums.get_mut(it.subject * tasks.len() + at as usize) {
-                *sum += i128::from(it.value);
-                *trials = trials.saturating_add(1);
+                *sum += i128::from(it.sum);
+                *trials = trials.saturating_add(it.trials);
             }
         }
         let of_tasks = sums.chunks(tasks.len().max(1)).enumerate();
@@ -291,13 +329,14 @@ fn cells(
         });
         return cells.filter(|&(.., trials)| trials > 0).collect();
     }
-    let mut ordered: Vec<Observation> = observations.collect();
+    let mut ordered: Vec<TaskSum> = results.collect();
     ordered.sort_unstable_by_key(|it| (it.subject, it.task));
     let chunks = ordered.chunk_by(|a, b| (a.subject, a.task) == (b.subject, b.task));
-    let cell = |trials: &[Observation]| {
-        let first = trials.first()?;
-        let sum = trials.iter().map(|it| i128::from(it.value)).sum();
-        Some((first.subject, place(first.task)?, sum, u32::try_from(trials.len()).unwrap_or(u32::MAX)))
+    let cell = |results: &[TaskSum]| {
+        let first = results.first()?;
+        let sum = results.iter().map(|it| i128::from(it.sum)).sum();
+        let trials = results.iter().fold(0u32, |trials, it| trials.saturating_add(it.trials));
+        Some((first.subject, place(first.task)?, sum, trials))
     };
     chunks.filter_map(cell).collect()
 }

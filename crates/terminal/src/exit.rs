@@ -1,7 +1,5 @@
 //! The exit status of the command.
 
-use std::process::ExitCode;
-
 use karat::answers::VerificationStatus;
 use karat::gate::Status;
 
@@ -63,12 +61,6 @@ impl From<Status> for Exit {
             Status::Inconclusive => Self::Inconclusive,
             Status::Worse => Self::Worse,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
     }
 }
 

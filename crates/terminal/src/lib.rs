@@ -10,35 +10,37 @@ pub mod input;
 pub mod output;
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 
 use exit::Exit;
 use failure::Failure;
 use output::{Color, tell};
 
-/// Reports how a command ended, and returns its status.
-pub fn ended(done: Result<Exit, Failure>, color: Color) -> ExitCode {
+/// Reports how a command ended, and returns its exit status.
+pub fn ended(done: Result<Exit, Failure>, color: Color) -> u8 {
     match done {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit as u8,
         Err(failure) => {
             tell(color, &failure);
-            failure.exit().into()
+            failure.exit() as u8
         }
     }
 }
 
-/// Prints the help, or the errors of the command line.
-pub fn unparsed(answer: &clap::Error) -> ExitCode {
+/// Prints the help, or the errors of the command line; returns the exit status.
+pub fn unparsed(answer: &clap::Error) -> u8 {
     let printed = answer.print().and_then(|()| stdout().flush());
     match printed.map_err(Failure::from) {
         Err(failure) if !answer.use_stderr() => ended(Err(failure), Color::Auto),
-        _ => u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
+        _ => u8::try_from(answer.exit_code()).unwrap_or(1),
     }
 }
 
 /// Prints a short message instead of a trace after a defect of the program itself, and ends it.
 pub fn report_defects() {
     std::panic::set_hook(Box::new(|_| {
+        if karat::inputs::frames::is_guarded() {
+            return;
+        }
         // There is nowhere else to report it.
         let _ = std::io::stderr().write_all(DEFECT.as_bytes());
         std::process::exit(i32::from(Exit::CouldNotRun as u8));

@@ -146,6 +146,11 @@ pub fn create(path: &str, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Writes a file; at every moment it is either the old one or the new one, complete.
 pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    replace_by(path, |file| file.write_all(bytes))
+}
+
+/// Does the same with what `write` writes.
+pub fn replace_by(path: &str, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> Result<(), Failure> {
     // The number separates processes that run at the same time; an existing file is not touched.
     let fresh = format!("{path}.{}.new", std::process::id());
     let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
@@ -153,12 +158,8 @@ pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         io::ErrorKind::NotFound => Failure::new(format!("cannot write `{path}`: its folder does not exist")),
         _ => Failure::writing(&fresh, &error),
     })?;
-    let mut write = || {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    write().map_err(|error| {
+    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
+    written.map_err(|error| {
         // The rest of the new file is useless, and harmless if it cannot be removed.
         drop(fs::remove_file(&fresh));
         Failure::writing(path, &error)

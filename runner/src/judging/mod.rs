@@ -31,10 +31,11 @@ use submission::Submissions;
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     karat_terminal::report_defects();
     // The name of the program comes first.
-    match Program::try_parse_from(std::iter::once(OsString::from("karat")).chain(arguments)) {
+    let ended = match Program::try_parse_from(std::iter::once(OsString::from("karat")).chain(arguments)) {
         Ok(Program { color, verb: Verb::Judge(args) }) => karat_terminal::ended(run(&args, color), color),
         Err(answer) => karat_terminal::unparsed(&answer),
-    }
+    };
+    ExitCode::from(ended)
 }
 
 /// Judges one submission, or checks the challenge or this machine.

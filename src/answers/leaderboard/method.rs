@@ -12,7 +12,7 @@ use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, b
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::officials::Officials;
-use crate::leaderboard::attempts::stopping;
+use crate::leaderboard::evidence::{Evidence, Items};
 use crate::leaderboard::{
     By, NO_ATTEMPTS, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks,
 };
@@ -67,31 +67,76 @@ pub fn rank(
     settings: &Settings,
     page: Page,
 ) -> Result<Ranked, StatisticsError> {
+    let mut ranked = rank_evidence(&Items { rows, items }, group, method, settings, page)?;
+    in_units(&mut ranked.leaderboard, rows, settings);
+    Ok(ranked)
+}
+
+/// Ranks the subjects of items, or of sums of items.
+///
+/// # Errors
+/// If no subject has a rank, or the level cannot be used.
+pub(crate) fn rank_evidence(
+    evidence: &impl RankedByMeans,
+    group: Option<String>,
+    method: LeaderboardMethod,
+    settings: &Settings,
+    page: Page,
+) -> Result<Ranked, StatisticsError> {
     match method {
         LeaderboardMethod::Pairs | LeaderboardMethod::Census => {
             let is_census = method == LeaderboardMethod::Census;
-            let ranking = Ranking::new(rows, items, group, &Settings { is_census, ..*settings })?;
-            let mut leaderboard = Leaderboard::of_ranking(rows, &ranking, settings);
-            in_units(&mut leaderboard, rows, settings);
+            let ranking = Ranking::of(evidence, group, &Settings { is_census, ..*settings })?;
+            let mut leaderboard = Leaderboard::of_ranking(evidence.names(), &ranking, settings);
             leaderboard.rows = leaderboard.rows.into_iter().skip(page.skip).take(page.limit).collect();
             Ok(Ranked { leaderboard, ranking: Some(ranking) })
         }
         LeaderboardMethod::Means => {
-            let cases = cases(rows, items, settings);
-            let ranking = rank_values(values(rows, items, settings), cases.clone(), method, settings)?;
-            let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
-            let mut leaderboard = leaderboard(&ranking, page, name);
-            let stopping = stopping(rows, items, settings);
-            for row in &mut leaderboard.rows {
-                let subject = rows.subject(&row.subject);
-                row.cases = subject.and_then(|subject| cases.of(subject));
-                row.attempts_stop_at = subject.and_then(|subject| stopping.get(&subject).copied());
-            }
-            (leaderboard.group, leaderboard.by) = (group, by(rows, settings));
-            in_units(&mut leaderboard, rows, settings);
+            let leaderboard = evidence.means(settings, page)?;
+            let leaderboard = Leaderboard { group, by: by(evidence.names(), settings), ..leaderboard };
             Ok(Ranked { leaderboard, ranking: None })
         }
     }
+}
+
+/// Evidence that the method `means` ranks.
+pub(crate) trait RankedByMeans: Evidence {
+    /// Returns the leaderboard of that method.
+    ///
+    /// # Errors
+    /// If no subject has a rank, or the level cannot be used.
+    fn means(&self, settings: &Settings, page: Page) -> Result<Leaderboard, StatisticsError>;
+}
+
+impl RankedByMeans for Items<'_> {
+    fn means(&self, settings: &Settings, page: Page) -> Result<Leaderboard, StatisticsError> {
+        means_of_items(self.rows, self.items, settings, page)
+    }
+}
+
+/// Ranks subjects with the method `means`.
+///
+/// # Errors
+/// If no subject has a rank, or the level cannot be used.
+pub(crate) fn means_of_items(
+    rows: &Rows,
+    items: &[usize],
+    settings: &Settings,
+    page: Page,
+) -> Result<Leaderboard, StatisticsError> {
+    let evidence = Items { rows, items };
+    let cases = evidence.cases(settings);
+    let values = values(rows, items, settings);
+    let ranking = rank_values(values, cases.clone(), LeaderboardMethod::Means, settings)?;
+    let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
+    let mut leaderboard = leaderboard(&ranking, page, name);
+    let stopping = evidence.stopping(settings);
+    for row in &mut leaderboard.rows {
+        let subject = rows.subject(&row.subject);
+        row.cases = subject.and_then(|subject| cases.of(subject));
+        row.attempts_stop_at = subject.and_then(|subject| stopping.get(&subject).copied());
+    }
+    Ok(leaderboard)
 }
 
 /// Writes the values of a ranking by a fact in its unit.
@@ -194,6 +239,7 @@ pub fn answer(
         newer_version: None,
         corrected: None,
         backfilled: None,
+        sums: None,
         next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),
         leaderboards,
     }
@@ -225,12 +271,6 @@ fn values(rows: &Rows, items: &[usize], settings: &Settings) -> TaskValues {
         is_measured(row, settings.by).then(|| (number(row.subject), Some(number(task)), value))
     };
     TaskValues::new(items.iter().filter_map(value), rows.subjects.len())
-}
-
-/// Returns the subjects whose results that count are means over cases.
-fn cases(rows: &Rows, items: &[usize], settings: &Settings) -> Cases {
-    let taken = items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)));
-    crate::leaderboard::cases(taken, settings)
 }
 
 #[cfg(test)]

@@ -23,10 +23,10 @@ use crate::answers::weights::WeightsInForce;
 use crate::answers::{LeaderboardMethod, StopsAt, UnrankedReason, answer, points, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
+use crate::leaderboard::evidence::Named;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::look_alikes::{Alike, LookAlikes};
 use crate::record::document::BoundsDocument;
-use crate::rows::Rows;
 use fact::RankedFact;
 use official::Official;
 
@@ -61,6 +61,9 @@ pub struct LeaderboardAnswer {
     /// The selected records that were backfilled; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<BackfilledRecords>,
+    /// The sums that the items were added up to before; left out if the items themselves were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sums: Option<SumsUsed>,
     /// The value of `skip` for the rows that follow; null if there are no more.
     pub next: Option<u64>,
     /// One leaderboard, or one for each value of `group_by`.
@@ -72,16 +75,21 @@ answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/2", "a leaderb
 impl LeaderboardAnswer {
     /// Adds the subjects that were left out, each with the reason, to those without a rank.
     pub fn leave_out(&mut self, left_out: &BTreeMap<String, String>) {
+        self.leave_out_as(UnrankedReason::UnclearRows, left_out);
+    }
+
+    /// Does the same for another reason than rows over cases.
+    pub(crate) fn leave_out_as(&mut self, why: UnrankedReason, left_out: &BTreeMap<String, String>) {
         if left_out.is_empty() {
             return;
         }
         for board in &mut self.leaderboards {
             let unranked = board.unranked.get_or_insert_default();
-            unranked.extend(left_out.iter().map(|(subject, why)| UnrankedSubject {
+            unranked.extend(left_out.iter().map(|(subject, detail)| UnrankedSubject {
                 subject: subject.clone(),
                 tasks: 0,
-                why: UnrankedReason::UnclearRows,
-                detail: Some(why.clone()),
+                why,
+                detail: Some(detail.clone()),
             }));
             unranked.sort_by(|one, other| one.subject.cmp(&other.subject));
         }
@@ -93,6 +101,25 @@ impl LeaderboardAnswer {
             row.alike.clone_from(found.of(&row.subject));
         }
     }
+}
+
+/// Sums that items were added up to, by subject, task and outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct SumsUsed {
+    /// The number of rows that were read.
+    pub rows: u64,
+    /// The number of cells: subjects at a task, with one outcome. A cell that several rows are about has their sum.
+    pub cells: u64,
+    /// SHA-256 over the cells, the same however their rows were divided and ordered.
+    pub digest: String,
+    /// The number of broken items; their subjects have no rank, and none of their items counts.
+    pub broken: u64,
+    /// The number of items of the other subjects that have no score.
+    pub unscored: u64,
+    /// The things that sums do not tell, and so the answer does not.
+    pub without: Vec<String>,
 }
 
 /// A version of a scorecard that answers for its id once it has as many records as the one before.
@@ -360,14 +387,14 @@ impl Leaderboard {
     }
 
     /// Returns the leaderboard of a ranking of subjects of `rows`.
-    pub fn of_ranking(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
+    pub fn of_ranking(rows: &impl Named, ranking: &Ranking, settings: &Settings) -> Self {
         let name = |subject: usize| rows.subject_name(subject);
         let names = |all: &[usize]| all.iter().map(|&subject| name(subject).to_owned()).collect::<Vec<_>>();
         let compared = ranking.leaderboard.letters.is_some();
         let row = |row: &Row| {
             let counts = ranking.rankings.counts.get(row.subject).copied().unwrap_or_default();
             let profile = ranking.profiles.get(row.subject).map_or(&[][..], Vec::as_slice);
-            let dimensions = rows.dimensions.iter().zip(profile);
+            let dimensions = rows.dimensions().iter().zip(profile);
             LeaderboardRow {
                 subject: name(row.subject).to_owned(),
                 rank: ranks(row.rank),
@@ -430,11 +457,11 @@ impl Leaderboard {
 }
 
 /// Returns the basis of the ranking in the form that answers use.
-pub fn by(rows: &Rows, settings: &Settings) -> String {
+pub fn by(rows: &impl Named, settings: &Settings) -> String {
     match settings.by {
         By::Score => String::from(MEAN),
-        By::Dimension(at) => rows.dimensions.get(at).map(|(key, _)| key.clone()).unwrap_or_default(),
-        By::Fact => rows.ranked_fact().map(|fact| fact.name.clone()).unwrap_or_default(),
+        By::Dimension(at) => rows.dimensions().get(at).map(|(key, _)| key.clone()).unwrap_or_default(),
+        By::Fact => rows.fact().map(str::to_owned).unwrap_or_default(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use karat_terminal::format::FormatArgs;
 
+#[cfg(feature = "server")]
 use crate::client::KeyFile;
 
 /// The key for a server that is followed.
@@ -18,6 +19,7 @@ pub struct ApiKeyArgs {
     pub insecure: bool,
 }
 
+#[cfg(feature = "server")]
 impl ApiKeyArgs {
     /// Returns the key, and how it may travel.
     pub fn of(&self) -> KeyFile<'_> {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use karat::ask::{Compare, Draws, Floors, Items, Leaderboard, Sure};
+use karat::ask::{Compare, Floors, Leaderboard, Stress};
 use karat_terminal::format::FormatArgs;
 
 /// The form of the answer.
@@ -36,6 +36,9 @@ pub struct LeaderboardArgs {
     /// The form
     #[command(flatten)]
     pub form: FormArgs,
+    /// Sums of `karat card sql --sums` in place of items
+    #[arg(long, value_name = "SUMS", num_args = 1.., requires = "card", conflicts_with = "files")]
+    pub from: Vec<String>,
     /// Records, or evidence with --card; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
@@ -76,43 +79,13 @@ Random weights lie near those of the card (Dirichlet), or anywhere.
 Example:
   karat stress examples/cards/task-run.toml examples/leaderboard/runs.csv")]
 pub struct StressArgs {
-    /// The scorecard: a released id or a file
-    #[arg(value_name = "CARD")]
-    pub card: String,
-    /// Closeness of random weights: at 20, one of five equal weights becomes 13 to 28 %
-    #[arg(long, value_name = "N", default_value_t = karat::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
-    pub concentration: f64,
-    /// The items
+    /// The question
     #[command(flatten)]
-    pub items: Items,
-    /// The random weights
-    #[command(flatten)]
-    pub weights: Draws,
-    /// The confidence
-    #[command(flatten)]
-    pub sure: Sure,
+    pub ask: Stress,
     /// The form
     #[command(flatten)]
     pub form: FormArgs,
     /// Records or evidence; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
-}
-
-fn concentration(text: &str) -> Result<f64, String> {
-    let found = text.parse::<f64>().ok().filter(|found| *found > 0.0 && found.is_finite());
-    found.ok_or_else(|| String::from("expected a number above 0, such as 20"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_concentration_is_above_0() {
-        assert_eq!(concentration("20"), Ok(20.0));
-        for wrong in ["0", "-1", "NaN", "much"] {
-            assert!(concentration(wrong).is_err(), "{wrong}");
-        }
-    }
 }

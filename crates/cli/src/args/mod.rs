@@ -198,6 +198,9 @@ pub struct ScoreArgs {
     /// Short records, without the facts
     #[arg(long, conflicts_with_all = ["format", "table"])]
     pub brief: bool,
+    /// Write scores as columns to x.parquet or x.arrow
+    #[arg(long, short = 'o', value_name = "FILE", conflicts_with_all = ["format", "table", "brief"])]
+    pub output: Option<String>,
     /// Score the good items, then list the bad ones
     #[arg(long)]
     pub keep_going: bool,
@@ -405,7 +408,7 @@ pub struct ShowArgs {
 /// `karat card sql`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A column of the table is looked for under the name of each fact; `--without` says which are\nnot there. The engine's doubles are karat's: the scores are the same to the last digit. Let\n`--self-check` prove it once.\n\nExamples:\n  karat card sql trust@1.0.0 --dialect duckdb --table agents --keep agent\n  karat card sql trust@1.0.0 --dialect duckdb --self-check 1000 > check.sql"
+    after_help = "A column of the table is looked for under the name of each fact; `--without`\nsays which are not there. The scores are karat's to the last digit: let\n`--self-check` prove it once.\n\nExamples:\n  karat card sql trust@1.0.0 --dialect duckdb --table agents --keep agent\n  karat card sql trust@1.0.0 --dialect duckdb --self-check 1000 > check.sql"
 )]
 pub struct SqlArgs {
     /// A released id or a file
@@ -429,11 +432,11 @@ pub struct SqlArgs {
     /// The column of the seconds from an item's time to the moment of the score, for a card with decay
     #[arg(long, value_name = "COLUMN")]
     pub elapsed_seconds: Option<String>,
-    /// The readings of all dimensions as well, and which gates hold
-    #[arg(long, conflicts_with = "sums")]
+    /// The values of all dimensions as well, and which gates hold
+    #[arg(long)]
     pub values: bool,
-    /// Add up the scores by the column of subjects, or by those of subjects and tasks
-    #[arg(long, value_name = "SUBJECT[,TASK]", value_delimiter = ',', num_args = 1)]
+    /// Add up by these columns, for `karat leaderboard --from`
+    #[arg(long, value_name = "SUBJECT[,TASK[,OUTCOME]]", value_delimiter = ',', num_args = 1)]
     pub sums: Vec<String>,
     /// Print a query that brings this number of rows and counts those that the engine scores otherwise: 0 is right
     #[arg(

@@ -2,10 +2,8 @@
 
 use clap::{ArgGroup, Args};
 
-use karat_core::number::Decimal;
-
 use super::many::FormArgs;
-use karat::ask::{Confidence, Items, points};
+use karat::ask::Standing;
 
 /// The items, the events and the moment of a standing.
 #[derive(Debug, Args)]
@@ -24,27 +22,9 @@ Examples:
     --as-of 2026-06-09T00:00:00Z examples/standing/practice.csv"
 )]
 pub struct StandingArgs {
-    /// The scorecard of evidence; records name their own
-    #[arg(long, short = 'c', value_name = "ID|FILE")]
-    pub card: Option<String>,
-    /// Events beside the evaluations
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<String>,
-    /// One subject in full
-    #[arg(long, short = 's', value_name = "NAME")]
-    pub subject: Option<String>,
-    /// Fail where an official score is below POINTS
-    #[arg(long, value_name = "POINTS", value_parser = points, conflicts_with = "tasks")]
-    pub fail_under: Option<Decimal>,
-    /// Show tasks instead: difficulty, and whether they are useful
-    #[arg(long, conflicts_with_all = ["events", "subject", "html"])]
-    pub tasks: bool,
-    /// The items
+    /// The question
     #[command(flatten)]
-    pub items: Items,
-    /// The confidence
-    #[command(flatten)]
-    pub sure: Confidence,
+    pub ask: Standing,
     /// The form
     #[command(flatten)]
     pub form: FormArgs,

@@ -3,13 +3,13 @@
 use crate::args::{Cli, CompareArgs};
 use crate::gate;
 use crate::load::load;
-use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
+use karat::answers::comparison::ComparisonAnswer;
 use karat::ask::Attempts;
-use karat::ask::answer::{gaps_of, settings, subject};
+use karat::ask::answer::{settings, subject};
 use karat::ask::compare::{Asked, of_sides};
+use karat::document::Part;
 use karat::document::figure::history;
-use karat::document::{ComparisonView, Part, comparison as document_of};
-use karat::gate::{failed, judge_comparison};
+use karat::gate::{comparison_document, judge_comparison};
 use karat::inputs::{Inputs, are_sides};
 use karat::leaderboard::{By, Settings};
 use karat::loaded::Source;
@@ -51,12 +51,8 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let settings = settings(&args.ask.sure, By::Score, &rows);
     let most = if args.all { usize::MAX } else { TASKS };
-    let gaps = gaps_of(&rows, By::Score);
-    let failed = |pair: &ComparedPair| failed(pair, rows.scale.max);
     let answer = args.ask.answer(&rows, asked)?;
-    let view =
-        ComparisonView { dimensions: &rows.dimensions, gaps: &gaps, failed: &failed, is_listed: &|_| true };
-    let mut document = document_of(&answer, &view);
+    let mut document = comparison_document(&answer, &rows);
     if args.form.html.is_some() || chosen == Chosen::Form(Form::Html) {
         document.parts.extend(over_time(&answer, &rows, &settings));
     }

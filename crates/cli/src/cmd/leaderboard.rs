@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use karat::answers::leaderboard::LeaderboardAnswer;
-use karat::ask::answer::gaps_of;
 use karat::ask::leaderboard::kept;
 use karat::document::figure::{MOST_ITEMS, history, items, profiles};
-use karat::document::{self, LeaderboardView, Part};
-use karat::gate::{JudgedLeaderboard, judge_leaderboard};
+use karat::document::{Document, Part};
+use karat::gate::{JudgedLeaderboard, judge_leaderboard, judge_sums};
 use karat::inputs::Inputs;
 use karat::leaderboard::Settings;
 use karat::loaded::Source;
 use karat::rows::Rows;
+use karat::sums;
 use karat::write::{Form, html};
 
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::gate;
 use crate::load::load;
+use karat_terminal::cards::compiled;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
@@ -38,24 +39,37 @@ pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged
 /// Shows the leaderboards of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
+    if let ([_, ..], Some(card)) = (args.from.as_slice(), &args.ask.card) {
+        let sums = sums::load(compiled(card, cli.color)?, &args.ask.items.fields, &args.from)?;
+        let judged = judge_sums(&args.ask, &args.floors, &sums)?;
+        return show(args, cli, &judged, chosen, |_| judged.document_of_sums(&sums));
+    }
     let (rows, judged) = compute(args, cli)?;
-    let JudgedLeaderboard { answer, settings, failing, .. } = &judged;
-    let document = |is_page: bool| {
-        let gaps = gaps_of(&rows, settings.by);
+    let JudgedLeaderboard { answer, settings, .. } = &judged;
+    show(args, cli, &judged, chosen, |is_page| {
         let figures = if is_page { figures(&rows, answer) } else { Vec::new() };
-        let view = LeaderboardView { failing, dimensions: &rows.dimensions, gaps: &gaps, figures };
-        let mut document = document::leaderboard(answer, view);
+        let mut document = judged.document(&rows, figures);
         if is_page {
             document.parts.extend(behind(&rows, answer, settings));
         }
         document
-    };
+    })
+}
+
+/// Writes an answer in the form that is wanted, and the lines of the gates.
+fn show(
+    args: &LeaderboardArgs,
+    cli: &Cli,
+    judged: &JudgedLeaderboard,
+    chosen: Chosen,
+    document: impl Fn(bool) -> Document,
+) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document(true)))?;
     }
     let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
     let document = document(chosen == Chosen::Form(Form::Html));
-    format::show(answer, &document, chosen, (most, ""), cli.color)?;
+    format::show(&judged.answer, &document, chosen, (most, ""), cli.color)?;
     gate::tell(&judged.verdict, cli.color)
 }
 

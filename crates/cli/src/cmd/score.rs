@@ -12,6 +12,7 @@ use karat_graders::trace::budget::Budget;
 use super::listing::{Held, Listing, Order, Summary};
 use super::score_rows::{Ending, Rows, Written};
 use crate::args::{Cli, ScoreArgs};
+use crate::frames;
 use crate::gate;
 use crate::graders;
 use crate::progress::{Progress, tell_notes};
@@ -56,13 +57,19 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         drop(engine.take_noticed());
         Ok(engine)
     };
-    let chosen = if args.brief { Chosen::Json } else { args.format.chosen()? };
+    let has_own = args.brief || args.output.is_some();
+    let chosen = if has_own { Chosen::Json } else { args.format.chosen()? };
+    let mut columns = match &args.output {
+        Some(path) => Some(frames::Columns::new(path, inputs.paths(), &card)?),
+        None => None,
+    };
     let as_table = chosen == Chosen::Screen;
     let progress = Arc::new(Progress::new(args.no_progress || as_table, cli));
     let screen = as_table.then(|| Screen::stdout(cli.color));
     let width = screen.as_ref().map(|screen| screen.width);
     let rows = match (chosen, args.brief) {
         (_, true) => Rows::Brief,
+        _ if columns.is_some() => Rows::Columns,
         (Chosen::Screen, _) => {
             let width = width.unwrap_or(80);
             Rows::Screen(Arc::new(Stream::new(
@@ -75,9 +82,13 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         (Chosen::Form(form), _) if form != write::Form::Jsonl => Rows::Document(form),
         _ => Rows::Records,
     };
-    let mut out: Box<dyn Write> = match screen {
+    let mut printed: Box<dyn Write> = match screen {
         Some(screen) => Box::new(screen),
         None => Box::new(lines()),
+    };
+    let mut out: &mut dyn Write = match &mut columns {
+        Some(columns) => columns,
+        None => &mut printed,
     };
     let listing = listing(args);
     let end = Ending { card: Arc::clone(&card), rows: rows.clone(), fail_under: args.fail_under };
@@ -145,6 +156,9 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let counts = (&total.summary, total.shown, total.refused);
     end.write(std::mem::take(&mut total.written), counts, &listing, width.unwrap_or(80), &mut out)?;
     out.flush()?;
+    if let Some(columns) = columns {
+        columns.end()?;
+    }
     let exit = total.exit();
     total.remarks.report("more such notes", cli.color)?;
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
@@ -204,6 +218,9 @@ impl Form {
                 scored
             });
             let Err(error) = scored else { return ControlFlow::Continue(()) };
+            if let Rows::Columns = self.rows {
+                frames::row(Err(&error), &mut part.text);
+            }
             part.errors.push((part.text.len(), error));
             if self.keeps_going { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

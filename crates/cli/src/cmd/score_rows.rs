@@ -20,6 +20,7 @@ use karat_terminal::format;
 use karat_terminal::output::{FAINT, STRONG};
 
 use super::listing::{Listing, Summary};
+use crate::frames;
 
 /// The form of an item.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub enum Rows {
     Csv,
     /// Parts of a document, which is written at the end.
     Document(Form),
+    /// Rows of a file of columns.
+    Columns,
 }
 
 /// The parts of an item in a document.
@@ -72,6 +75,10 @@ impl Rows {
             Self::Csv => csv::row(&row(record).cells),
             Self::Document(_) => {
                 return Some(Written { case: brief::case(record, place, fail_under), row: row(record) });
+            }
+            Self::Columns => {
+                frames::row(Ok(record), text);
+                return None;
             }
         };
         text.extend_from_slice(line.as_bytes());

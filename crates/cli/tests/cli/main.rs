@@ -57,6 +57,7 @@ mod store;
 #[cfg(target_os = "linux")]
 mod streams;
 mod stress;
+mod sums;
 mod tasks;
 mod timestamps;
 #[cfg(unix)]

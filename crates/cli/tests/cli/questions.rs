@@ -1,8 +1,13 @@
 //! Questions as JSON, as packages in other languages ask them: the documents of the command line, byte for byte.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::ops::ControlFlow;
 
 use karat::card::CompiledCard;
-use karat::engine::{Engine, HandedVector, Options};
-use karat::json::{Failure, answer, verify};
+use karat::engine::{Engine, HandedVector, Options, Wanted};
+use karat::json::{Failure, Feed, Feeds, Paths, Visit, answer, verified, verify};
+use karat::write::{Form, text};
+use karat::{Error, Place};
 use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -29,6 +34,64 @@ fn answered(question: &Value) -> Result<String, String> {
     })
 }
 
+/// Checks that the answer to a question, and its document, match a command.
+fn same_as(folder: &Folder, question: &Value, feeds: &Feeds<'_>, line: &str) {
+    let found = karat::json::answered(question.to_string().as_bytes(), feeds).unwrap();
+    let run = folder.line(&format!("{line} --format json"));
+    assert!(String::from_utf8(found.json).unwrap() == run.stdout.trim_end(), "{line}: {}", run.stderr);
+    let run = folder.line(&format!("{line} --format markdown"));
+    assert!(text(Form::Markdown, &found.document).trim_end() == run.stdout.trim_end(), "{line}");
+}
+
+/// Lines of a text as a source.
+struct Lines<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+impl Feed for Lines<'_> {
+    fn each(&self, _wanted: &Wanted, visit: &mut Visit<'_>) -> Result<Vec<String>, Error> {
+        for (line, item) in (1..).zip(self.text.lines()) {
+            let place = Place { file: self.name.to_owned(), line: Some(line), nth: 1, is_row: false };
+            if let ControlFlow::Break(()) = visit(&place, Ok(item.as_bytes())) {
+                break;
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+#[test]
+fn a_source_and_paths_are_answered_as_their_files() {
+    let (folder, _) = files(&["standing/agents.jsonl", "import/main.json", "import/pr.json"]);
+    folder.write("support-agent.toml", &example("cards/support-agent.toml"));
+    let agents = example("standing/agents.jsonl");
+    let lines = Lines { name: "agents.jsonl", text: &agents };
+    let mut question = json!({"question": "leaderboard", "card_text": example("cards/support-agent.toml"),
+        "files": [{"name": "agents.jsonl"}]});
+    let line = "leaderboard -c support-agent.toml agents.jsonl";
+    same_as(&folder, &question, &Feeds::from([(String::from("agents.jsonl"), &lines as &dyn Feed)]), line);
+    assert!(answered(&question).unwrap_err().contains("`agents.jsonl` has no text"));
+    question["files"][0]["text"] = agents.as_str().into();
+    same_as(&folder, &question, &Feeds::new(), line);
+
+    let [first, second] = ["main.json", "pr.json"].map(|name| folder.path().join(name).display().to_string());
+    let [one, other] = [&first, &second].map(|path| Paths::new(std::slice::from_ref(path)).unwrap());
+    let feeds = Feeds::from([(first.clone(), &one as &dyn Feed), (second.clone(), &other)]);
+    let both = json!([{"name": first}, {"name": second}]);
+    let compare = json!({"question": "compare", "files": both,
+        "settings": {"card": "run", "first": first, "second": second, "fail_if_worse": 2}});
+    same_as(&folder, &compare, &feeds, &format!("compare {first} {second} -c run --fail-if-worse=2"));
+    let all = Paths::new(&[folder.path().join("*r*.json").display().to_string(), first.clone()]).unwrap();
+    let feeds = Feeds::from([(String::from("logs"), &all as &dyn Feed)]);
+    let board = json!({"question": "leaderboard", "files": [{"name": "logs"}], "settings": {"card": "run"}});
+    same_as(&folder, &board, &feeds, &format!("leaderboard -c run {second} {first}"));
+    let twice = Feeds::from([(first.clone(), &one as &dyn Feed), (second.clone(), &one)]);
+    let refused = karat::json::answered(compare.to_string().as_bytes(), &twice).unwrap_err();
+    assert!(refused.to_string().contains("two files"), "{refused}");
+    assert!(Paths::new(&[String::from("nowhere.jsonl")]).is_err());
+}
+
 #[test]
 fn every_question_has_the_document_of_its_command() {
     let card = example("cards/task-run.toml");
@@ -36,8 +99,9 @@ fn every_question_has_the_document_of_its_command() {
         let (folder, given) = files(paths);
         folder.write("task-run.toml", &card);
         question["files"] = given.into();
-        let run = folder.line(&format!("{line} --format json"));
-        assert!(answered(&question).unwrap() == run.stdout.trim_end(), "{line}: {}", run.stderr);
+        same_as(&folder, &question, &Feeds::new(), line);
+        let found = karat::json::answered(question.to_string().as_bytes(), &Feeds::new()).unwrap();
+        assert!(answer(question.to_string().as_bytes()).unwrap() == found.json, "{line}");
     };
     same(
         &["leaderboard/runs.csv"],
@@ -63,6 +127,50 @@ fn every_question_has_the_document_of_its_command() {
             &format!("rate --system {system} --holdout 0.2 --skip void season.csv"),
         );
     }
+    let at = "2026-06-01T00:00:00Z";
+    for (more, flags) in
+        [(json!({}), ""), (json!({"subject": "heron", "level": 0.9}), " --subject heron --level 0.9")]
+    {
+        let mut settings = json!({"as_of": at});
+        settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        same(
+            &["leaderboard/runs.csv"],
+            json!({"question": "standing", "card_text": card, "settings": settings}),
+            &format!("standing --card task-run.toml --as-of {at} runs.csv{flags}"),
+        );
+    }
+    for (settings, flags) in [
+        (json!({"draws": 200}), "--draws 200"),
+        (json!({"concentration": 5, "seed": 7, "draws": 100}), "--concentration 5 --seed 7 --draws 100"),
+    ] {
+        same(
+            &["leaderboard/runs.csv"],
+            json!({"question": "stress", "card_text": card, "settings": settings}),
+            &format!("stress task-run.toml runs.csv {flags}"),
+        );
+    }
+}
+
+#[test]
+fn tasks_have_a_standing_and_events_are_the_text_of_their_file() {
+    let (folder, given) = files(&["standing/practice.csv", "cards/practice.toml"]);
+    let at = "2026-06-09T00:00:00Z";
+    let question = json!({"question": "standing", "card_text": example("cards/practice.toml"),
+        "settings": {"as_of": at, "tasks": true}, "files": [given[0]]});
+    let line = format!("standing --tasks -c practice.toml --as-of {at} practice.csv");
+    same_as(&folder, &question, &Feeds::new(), &line);
+
+    let (folder, _) = files(&["standing/agents.jsonl", "standing/events.jsonl", "cards/support-agent.toml"]);
+    let mut question = json!({"question": "standing", "card_text": example("cards/support-agent.toml"),
+        "settings": {"as_of": "2026-03-10T00:00:00Z", "events_text": example("standing/events.jsonl")},
+        "files": [{"name": "agents.jsonl", "text": example("standing/agents.jsonl")}]});
+    let line =
+        "standing -c support-agent.toml --as-of 2026-03-10T00:00:00Z --events events.jsonl agents.jsonl";
+    same_as(&folder, &question, &Feeds::new(), line);
+    question["settings"]["events_text"] = json!("\n{}");
+    assert!(answered(&question).unwrap_err().contains("events:2: "));
+    question["settings"]["events"] = json!("events.jsonl");
+    assert!(answered(&question).unwrap_err().contains("events.jsonl:2: "));
 }
 
 #[test]
@@ -79,6 +187,9 @@ fn a_gate_judges_as_the_project_of_the_same_settings() {
         "settings": {"gate": {"fail_under": 0.5, "fail_if_worse": 2, "dimensions": {"thrift": 0.25}}},
     });
     let mut found: Value = serde_json::from_str(&answered(&question).unwrap()).unwrap();
+    let shown = karat::json::answered(question.to_string().as_bytes(), &Feeds::new()).unwrap();
+    assert!(shown.document.title.starts_with("karat check: "), "{}", shown.document.title);
+    assert!(!shown.document.findings.is_empty() && shown.document.cases.len() > 2);
     // The words name the file of the baseline, and notes are the command's own.
     for answer in [&mut found, &mut expected] {
         answer["notes"].take();
@@ -110,6 +221,18 @@ fn what_is_wrong_with_a_question_is_said() {
     assert!(ask("leaderboard", json!({"card": "trust", "attempts": 0})).contains("1 to 100"));
     assert!(ask("leaderboard", json!({"card": "trust", "draws": 0})).contains("1 to 1,000,000"));
     assert!(ask("rate", json!({"system": "elo", "resamples": 5_000_000})).contains("1 to 1,000,000"));
+    assert!(ask("standing", json!({"card": "trust", "moment": "x"})).contains("as_of"));
+    assert!(ask("standing", json!({"card": "trust"})).contains("needs a moment"));
+    let at = "2026-01-01T00:00:00Z";
+    assert!(ask("standing", json!({"as_of": at, "events": "e.jsonl"})).contains("`events_text`"));
+    assert!(ask("standing", json!({"as_of": at, "events_text": 1})).contains("expected the text"));
+    assert!(
+        ask("standing", json!({"as_of": at, "tasks": true, "subject": "a"})).contains("`tasks` goes with")
+    );
+    assert!(ask("stress", json!({"card": "trust", "draw": 1})).contains("did you mean `draws`?"));
+    assert!(ask("stress", json!({"card": "trust", "draws": 0})).contains("1 to 1,000,000"));
+    assert!(ask("stress", json!({"card": "trust", "concentration": 0})).contains("above 0"));
+    assert!(ask("stress", json!({})).contains("needs a scorecard"));
     assert!(ask("gate", json!({"card": "trust", "inputs": ["x"]})).contains("`inputs` names files"));
     assert!(ask("gate", json!({"card": "trust", "gates": {}})).contains("gate"));
     assert!(answered(&json!({"question": "rate"})).unwrap_err().contains("files"));
@@ -127,7 +250,12 @@ fn a_receipt_and_a_record_are_checked_as_by_the_command() {
     let receipt = example("receipt/receipt.json");
     let run = folder.line("verify receipt.json --format json");
     let expected: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
-    assert_eq!(check(json!({"text": receipt, "name": "receipt.json"})), expected);
+    let question = json!({"text": receipt, "name": "receipt.json"});
+    let found = verified(question.to_string().as_bytes()).unwrap();
+    let shown = folder.line("verify receipt.json --format markdown").stdout;
+    assert_eq!(text(Form::Markdown, &found.document).trim_end(), shown.trim_end());
+    assert_eq!(serde_json::from_slice::<Value>(&found.json).unwrap(), expected);
+    assert_eq!(check(question), expected);
     let read: Value = serde_json::from_str(&receipt).unwrap();
     let record = read["content"].as_str().unwrap();
     let found = check(json!({"text": record}));

@@ -59,10 +59,10 @@ fn the_check_finds_a_query_that_differs_by_little() {
         ("WHEN 1 THEN", "WHEN 2 THEN"),
     ] {
         let (rows, rest) = text.split_once("\nscores AS (").unwrap();
-        let (scores, comparison) = rest.split_once("\nSELECT COUNT(*)").unwrap();
+        let (scores, comparison) = rest.split_once("\nSELECT COUNT(CASE").unwrap();
         assert!(scores.contains(place), "{place} is not in the query");
         let changed = scores.replace(place, other);
-        let found = count(&format!("{rows}\nscores AS ({changed}\nSELECT COUNT(*){comparison}"));
+        let found = count(&format!("{rows}\nscores AS ({changed}\nSELECT COUNT(CASE{comparison}"));
         assert!(found.as_ref().is_ok_and(|differ| *differ > 0), "{place} -> {other}: {found:?}");
     }
 }
@@ -141,8 +141,11 @@ fn an_item_counts_once_and_not_at_all_where_its_rows_differ() {
     let asked = Query { table: "runs", unique: &unique, ..Query::default() };
     let rows = "('a', 't', 1, 0.5, 25, 1), ('a', 't', 1, 0.5, 25, 1), ('a', 'u', 2, 1, 0, 1), ('a', 'u', 2, 1, 10, 1), \
         ('b', 't', 1, 0.1, NULL, 0), ('b', 't', 1, 0.1, 3, 0)";
-    let found = answered(&traps(), &asked, Some(By { subject: "who", task: Some("task") }), rows);
-    let texts: Vec<String> = found.iter().map(|row| row.join(" ")).collect();
+    let found =
+        answered(&traps(), &asked, Some(By { subject: "who", task: Some("task"), outcome: None }), rows);
+    let card = format!("Text({:?})", traps().digest.to_string());
+    assert!(found.iter().all(|row| row.last() == Some(&card)));
+    let texts: Vec<String> = found.iter().map(|row| row[..6].join(" ")).collect();
     assert_eq!(
         texts,
         [
@@ -192,7 +195,7 @@ fn what_is_no_query_is_refused_by_name() {
     refused("trust@1.0.0", &["--without", "acuracy"], "did you mean `accuracy`?");
     refused("trust@1.0.0", &["--keep", "tier"], "two columns of the result would be called `tier`");
     refused("run", &["--elapsed-seconds", "age"], "`run@1.0.0` has no decay");
-    refused("run", &["--sums", "a,b,c"], "found 3 columns");
+    refused("run", &["--sums", "a,b,c,d"], "found 4 columns");
     let run = karat(&["card", "sql", "run", "--dialect", "oracle", "--table", "t"]);
     run.ends(2, "duckdb, postgres, sqlite, clickhouse, spark, bigquery, snowflake");
     let run = karat(&["card", "sql", "run", "--dialect", "sqlite"]);

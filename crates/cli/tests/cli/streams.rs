@@ -7,7 +7,7 @@ use crate::common::{Folder, karat};
 
 /// Address space that the program gets with one thread, in KiB: what it needs to start, and little more than its largest item.
 /// Each further thread reserves addresses that it never uses.
-const MEMORY_KIB: u32 = 200_000;
+const MEMORY_KIB: u32 = 300_000;
 
 /// Scores the output of `write` under the limit; returns status, lines and errors.
 #[expect(clippy::unwrap_used, reason = "a helper of a test may stop it")]

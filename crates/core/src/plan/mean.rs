@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::state;
+use super::{BLOCK, state};
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE, round};
 use crate::scorecard::{Mean, Scorecard};
 use crate::weights::{Weighting, members_of};
@@ -53,8 +53,22 @@ pub(super) fn mean_of_row(mean: Mean, top: bool, members: impl Iterator<Item = M
         total += if linear { weight * x } else { mean.term(weight, x / COVERED) };
         smallest = if x < smallest { x } else { smallest };
     }
+    let composite = composite(mean, top, (withheld, applies), (total, sum), smallest);
+    (composite, if applicable == 0.0 { 0.0 } else { round(covered / applicable) })
+}
+
+/// Returns a mean of its sums, or why it has no value.
+#[inline(always)]
+fn composite(
+    mean: Mean,
+    top: bool,
+    (withheld, applies): (bool, bool),
+    (total, sum): (f64, f64),
+    smallest: f64,
+) -> f64 {
+    let linear = mean.is_linear();
     let as_given = mean.takes_weights_as_given();
-    let composite = if withheld {
+    if withheld {
         state::WITHHELD
     } else if sum == 0.0 {
         if applies { state::MISSING } else { state::NOT_APPLICABLE }
@@ -69,8 +83,100 @@ pub(super) fn mean_of_row(mean: Mean, top: bool, members: impl Iterator<Item = M
             (true, false, _) => round(total / sum) * unit(top),
             (false, ..) => round(mean.finish(total, sum, smallest / COVERED) * COVERED) * unit(top),
         }
-    };
-    (composite, if applicable == 0.0 { 0.0 } else { round(covered / applicable) })
+    }
+}
+
+/// One member of a mean over a block.
+pub(super) struct MemberColumn<'a> {
+    /// As those of a [`Member`], a value for each row.
+    pub reading: &'a [f64],
+    pub coverage: Option<&'a [f64]>,
+    pub fill: f64,
+    pub withhold: bool,
+    pub weights: (f64, f64),
+}
+
+/// The sums of a linear mean, for each row of a block.
+struct Sums {
+    total: [f64; BLOCK],
+    sum: [f64; BLOCK],
+    covered: [f64; BLOCK],
+    applicable: [f64; BLOCK],
+    /// The number of members that apply, and of those that withhold the score: as wide as a value.
+    applies: [u64; BLOCK],
+    withheld: [u64; BLOCK],
+}
+
+/// Computes linear means and their coverages, member by member instead of row by row: each row has the same operations in the same
+/// order as in [`mean_of_row`], and nothing depends on which members are there, so that vectors can do it.
+#[inline(always)]
+pub(super) fn means_of_block<'a>(
+    (mean, top): (Mean, bool),
+    members: impl Iterator<Item = MemberColumn<'a>>,
+    out: &mut [f64],
+    coverages: &mut [f64],
+) {
+    const NONE: [f64; BLOCK] = [0.0; BLOCK];
+    let (applies, withheld) = ([0; BLOCK], [0; BLOCK]);
+    let mut sums = Sums { total: NONE, sum: NONE, covered: NONE, applicable: NONE, applies, withheld };
+    for member in members {
+        sums.add(&member);
+    }
+    let Sums { total, sum, covered, applicable, applies, withheld } = &sums;
+    let marks = withheld.iter().zip(applies);
+    for ((((out, &total), &sum), (&withheld, &applies)), (coverage, (&covered, &applicable))) in out
+        .iter_mut()
+        .zip(total)
+        .zip(sum)
+        .zip(marks)
+        .zip(coverages.iter_mut().zip(covered.iter().zip(applicable)))
+    {
+        *out = composite(mean, top, (withheld != 0, applies != 0), (total, sum), f64::INFINITY);
+        *coverage = if applicable == 0.0 { 0.0 } else { round(covered / applicable) };
+    }
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, member: &MemberColumn<'_>) {
+        let (weight, cover) = member.weights;
+        let fill = if weight == 0.0 { f64::NAN } else { member.fill };
+        for (&reading, (total, sum)) in member.reading.iter().zip(self.total.iter_mut().zip(&mut self.sum)) {
+            let is_out = state::is(reading, state::NOT_APPLICABLE);
+            let x = if reading.is_nan() { fill } else { reading };
+            let counts = !(x.is_nan() | is_out);
+            *total += if counts { weight * x } else { 0.0 };
+            *sum += if counts { weight } else { 0.0 };
+        }
+        for (&reading, (applicable, applies)) in
+            member.reading.iter().zip(self.applicable.iter_mut().zip(&mut self.applies))
+        {
+            let is_out = state::is(reading, state::NOT_APPLICABLE);
+            *applicable += if is_out { 0.0 } else { cover };
+            *applies += u64::from(!is_out);
+        }
+        match member.coverage {
+            None => {
+                let whole = cover * COVERED;
+                for (&reading, covered) in member.reading.iter().zip(&mut self.covered) {
+                    *covered += if reading.is_nan() { 0.0 } else { whole };
+                }
+            }
+            Some(coverage) => {
+                for ((&reading, &coverage), covered) in
+                    member.reading.iter().zip(coverage).zip(&mut self.covered)
+                {
+                    let is_out = state::is(reading, state::NOT_APPLICABLE);
+                    *covered += if is_out { 0.0 } else { cover * coverage };
+                }
+            }
+        }
+        let holds = u64::from(member.withhold);
+        for (&reading, withheld) in member.reading.iter().zip(&mut self.withheld) {
+            let is_missing = reading.is_nan() & !state::is(reading, state::NOT_APPLICABLE);
+            *withheld += u64::from(is_missing) & (holds | u64::from(state::is(reading, state::WITHHELD)));
+        }
+    }
 }
 
 /// Returns the units of the top level, or billionths, in a billionth.

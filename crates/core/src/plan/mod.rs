@@ -1,18 +1,20 @@
 //! The plan: a card compiled to a list of instructions over columns of numbers.
 //!
 //! The same list scores one item (a block of one row) and a table (blocks of [`BLOCK`] rows).
-//! `compile` builds it, `run` carries it out, `kernel` holds the loops.
+//! `compile` builds it, `run` carries it out, `kernel` and `mean` hold the loops, `vectors` compiles them for wide vectors as well.
 
 mod compile;
 mod kernel;
 mod mean;
 mod run;
+mod vectors;
 
 use alloc::vec::Vec;
 
 pub(crate) use compile::{fill, units};
 pub(crate) use mean::mean_of_points;
-pub(crate) use run::{Facts, Input, Registers, hand_over, run};
+pub(crate) use run::{Facts, Input, Registers, hand_over};
+pub(crate) use vectors::run;
 
 use crate::decay::Loss;
 use crate::scorecard::Mean;

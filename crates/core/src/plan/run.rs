@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::mean::{Member, mean_of_row};
+use super::mean::{Member, MemberColumn, mean_of_row, means_of_block};
 use super::{BLOCK, Code, Column, Operation, Part, Register, Scores, kernel};
 
 /// The columns of a plan, reused from block to block.
@@ -49,6 +49,12 @@ impl<'a> Facts<'a> {
 }
 
 impl Input<'_> {
+    /// Returns whether all rows have the same weights.
+    #[inline(always)]
+    fn has_one_weight(&self) -> bool {
+        self.profiles.is_empty()
+    }
+
     #[inline(always)]
     fn weights(&self, member: usize, row: usize) -> (f64, f64) {
         let table = self.weights.get(member).map_or(&[][..], Vec::as_slice);
@@ -106,7 +112,8 @@ impl Registers {
 
 /// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows
 /// mean nothing.
-pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
+#[inline(always)]
+pub(super) fn carry_out(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
     let mut broken = false;
     let (mut block, mut coverages) = ([0.0; BLOCK], [0.0; BLOCK]);
     let (out, coverages) = (block.get_mut(..rows).unwrap_or_default(), &mut coverages);
@@ -137,6 +144,20 @@ pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                 }
             }
             Operation::Decay { value, age, loss } => kernel::decay(out, column(*value), column(*age), *loss),
+            Operation::Mean { mean, top, items, coverage }
+                if rows > 1 && mean.is_linear() && input.has_one_weight() =>
+            {
+                let members = items.iter().map(|item| MemberColumn {
+                    reading: column(item.reading),
+                    coverage: item.coverage.map(column),
+                    fill: item.fill,
+                    withhold: item.withhold,
+                    weights: input.weights(item.weight, 0),
+                });
+                means_of_block((*mean, *top), members, out, coverages);
+                let to = registers.column_mut(*coverage, rows);
+                to.iter_mut().zip(&*coverages).for_each(|(to, covered)| *to = *covered);
+            }
             Operation::Mean { mean, top, items, coverage } => {
                 for (row, (out, covered)) in out.iter_mut().zip(coverages.iter_mut()).enumerate() {
                     let members = items.iter().map(|item| Member {

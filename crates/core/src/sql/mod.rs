@@ -20,6 +20,7 @@ use alloc::vec::Vec;
 pub use dialect::Dialect;
 use emit::{Emitter, Value, inexact};
 
+use crate::facts::Usual;
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE};
 use crate::plan::{fill, units};
 use crate::range::Interval;
@@ -37,6 +38,8 @@ pub struct Query<'a> {
     pub table: &'a str,
     /// Facts of the card that the table has no column for.
     pub without: &'a [String],
+    /// The values of flags where they are missing, as evidence of the kind has them.
+    pub usual: &'a [(&'a str, Usual)],
     /// Columns of the table that stay beside the scores.
     pub keep: &'a [String],
     /// Columns that say which rows are the same item. Of those with equal facts one counts; if facts differ, none does.
@@ -45,6 +48,8 @@ pub struct Query<'a> {
     pub elapsed_seconds: Option<&'a str>,
     /// True to show the readings of all dimensions, in billionths, and which gates hold.
     pub has_values: bool,
+    /// True to show what dimensions and groups measured, in billionths and without defaults, for [`sums`].
+    pub has_measured: bool,
 }
 
 /// The reason why a card, or a question about it, cannot be a query.
@@ -77,7 +82,7 @@ impl Scorer {
     /// for those of [`Query::without`].
     ///
     /// Columns of the result: those of [`Query::keep`]; `score` on the scale of the card; `score_e9`, the same in billionths of a
-    /// perfect score, or `score_e15` where a score can lie between two billionths ([`Scorer::has_whole_billionths`]);
+    /// perfect score, and `score_e15` where a score can lie between two billionths ([`Scorer::has_whole_billionths`]);
     /// `coverage` and `coverage_e9`; `band` and `tier`, NULL for none; `status`, that of a record or `broken`; and `reason`, what
     /// is wrong with a broken row.
     ///
@@ -95,6 +100,7 @@ impl Scorer {
             dialect,
             card,
             without: query.without,
+            usual: query.usual,
             levels: Vec::new(),
             next: 0,
             numbers: BTreeMap::new(),
@@ -177,10 +183,8 @@ impl Scorer {
             }
             _ => format!("{} / {}", published.text, emitter.number(10u64.pow(card.scale.places) as f64)),
         };
-        let (name, exact) = match self.has_whole_billionths() {
-            true => ("score_e9", format!("{} / {}", score.text, emitter.number(MILLION as f64))),
-            false => ("score_e15", score.text.clone()),
-        };
+        let billionths = format!("{} / {}", score.text, emitter.number(MILLION as f64));
+        let is_whole = self.has_whole_billionths();
         let coverage = value(places.coverage).text;
         let named = |count: &str, names: Vec<&str>| {
             if names.is_empty() {
@@ -207,7 +211,12 @@ impl Scorer {
             query.keep.iter().zip(kept).map(|(name, column)| (name.clone(), column.clone())).collect();
         let mut add = |name: &str, text: String| columns.push((name.to_string(), text));
         add("score", unless_broken(on_scale));
-        add(name, unless_broken(whole(&exact)));
+        // A quotient of whole numbers is half of one exactly where it should be.
+        let rounded = if is_whole { billionths } else { emitter.round(&billionths) };
+        add("score_e9", unless_broken(whole(&rounded)));
+        if !is_whole {
+            add("score_e15", unless_broken(whole(&score.text)));
+        }
         add("coverage", unless_broken(format!("{coverage} / {}", emitter.number(BILLION as f64))));
         add("coverage_e9", unless_broken(whole(&coverage)));
         add(
@@ -232,25 +241,59 @@ impl Scorer {
                 add(&format!("gate {}", gate.name), unless_broken(text));
             }
         }
+        if query.has_measured {
+            let readings = places.dimensions.iter().map(|it| it.reading).chain(places.groups.iter().copied());
+            for (key, register) in measured(card).zip(readings) {
+                add(&measured_column(key), unless_broken(whole(&value(register).text)));
+            }
+        }
         columns
     }
 }
 
-/// Writes the query that adds up what another one answers, by subject, and by task if there is one: the numbers of items, of
-/// those with a score and of broken ones, and the sum of the scores, a whole number, in the column `score` of the other.
-pub fn sums(dialect: Dialect, scores: &str, score: &str, (subject, task): (&str, Option<&str>)) -> String {
+/// Returns the keys of all that is measured: dimensions, then groups.
+pub fn measured(card: &Scorecard) -> impl Iterator<Item = &str> {
+    let dimensions = card.dimensions.iter().map(|it| it.key.as_str());
+    dimensions.chain(card.groups.iter().map(|it| it.key.as_str()))
+}
+
+fn measured_column(key: &str) -> String {
+    format!("measured {key}")
+}
+
+/// Returns the columns of sums of what is measured under a key: how many items have a value, the sum of these, and how many
+/// items have neither this value nor a score.
+pub fn sums_of_key(key: &str) -> [String; 3] {
+    [format!("count_{key}"), format!("sum_{key}_e9"), format!("bare_{key}")]
+}
+
+/// Writes the query that adds up what another one answers, by columns that are renamed: the numbers of items, of those with
+/// a score and of broken ones, the sum of the scores in billionths, the same of what the other one shows as measured, and the
+/// digest of the card. All of them are whole numbers.
+pub fn sums(dialect: Dialect, scores: &str, card: &Scorecard, by: &[(&str, &str)], keys: &[&str]) -> String {
     let name = |name: &str| dialect.identifier(name);
-    let by: Vec<String> = [Some(subject), task].into_iter().flatten().map(name).collect();
-    let (by, status, broken) = (by.join(", "), name("status"), dialect.text("broken"));
-    let columns = [
-        format!("COUNT(*) AS {}", name("items")),
-        format!("COUNT({}) AS {}", name(score), name("scored")),
-        format!("COUNT(CASE WHEN {status} = {broken} THEN 1 END) AS {}", name("broken")),
-        format!("{} AS {}", dialect.sum(&name(score)), name(&format!("sum_{score}"))),
-    ];
-    let (columns, scores) = (columns.join(",\n  "), scores.trim_end());
+    let (score, status, broken) = (name("score_e9"), name("status"), dialect.text("broken"));
+    let count = |when: String| format!("COUNT(CASE WHEN {when} THEN 1 END)");
+    let mut columns: Vec<(String, String)> =
+        by.iter().map(|(column, called)| (name(column), (*called).to_string())).collect();
+    let mut add = |called: &str, text: String| columns.push((text, called.to_string()));
+    add("items", String::from("COUNT(*)"));
+    add("scored", format!("COUNT({score})"));
+    add("broken", count(format!("{status} = {broken}")));
+    add("sum_score_e9", dialect.sum(&score));
+    for key in keys {
+        let (column, [counted, sum, bare]) = (name(&measured_column(key)), sums_of_key(key));
+        add(&counted, format!("COUNT({column})"));
+        add(&sum, dialect.sum(&column));
+        add(&bare, count(format!("{status} <> {broken} AND {score} IS NULL AND {column} IS NULL")));
+    }
+    add("card", dialect.text(&card.digest.to_string()));
+    let columns: Vec<String> =
+        columns.iter().map(|(text, called)| format!("{text} AS {}", name(called))).collect();
+    let by: Vec<String> = by.iter().map(|(column, _)| name(column)).collect();
+    let (columns, by, scores) = (columns.join(",\n  "), by.join(", "), scores.trim_end());
     format!(
-        "WITH scores AS (\n{scores}\n)\nSELECT {by},\n  {columns}\nFROM scores\nGROUP BY {by}\nORDER BY {by}\n{}",
+        "WITH scores AS (\n{scores}\n)\nSELECT\n  {columns}\nFROM scores\nGROUP BY {by}\nORDER BY {by}\n{}",
         dialect.settings()
     )
 }
@@ -260,6 +303,7 @@ struct Rows<'a> {
     dialect: Dialect,
     card: &'a Scorecard,
     without: &'a [String],
+    usual: &'a [(&'a str, Usual)],
     levels: Vec<Vec<(String, String)>>,
     next: usize,
     /// The facts that are numbers or conditions, as the table has them, by their places.
@@ -317,13 +361,17 @@ impl Rows<'_> {
                     let [one, zero] = [1.0, 0.0].map(|it| dialect.number(it));
                     format!("CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END")
                 }
+                // A plain cast ends the query at the first text that is not a number.
+                (_, Dialect::Spark) => format!("TRY_CAST({column} AS DOUBLE)"),
                 _ => format!("CAST({column} AS {})", dialect.double()),
             };
             let number = self.add(0, text);
             // Two engines make a number, or nothing, of any text.
             let no_number = match dialect {
                 Dialect::Sqlite => Some(format!("typeof({column}) NOT IN ('null', 'integer', 'real')")),
-                Dialect::Spark => Some(format!("{column} IS NOT NULL AND CAST({column} AS DOUBLE) IS NULL")),
+                Dialect::Spark => {
+                    Some(format!("{column} IS NOT NULL AND TRY_CAST({column} AS DOUBLE) IS NULL"))
+                }
                 _ => None,
             };
             if let Some(no_number) = no_number {
@@ -355,11 +403,47 @@ impl Rows<'_> {
                 true => number.clone(),
                 false => format!("CASE WHEN {} THEN NULL ELSE {number} END", out.join(" OR ")),
             };
+            let text = match self.usual(fact) {
+                Some(usual) => format!("COALESCE({text}, {usual})"),
+                None => text,
+            };
             let value = self.value(1, text);
             values.insert(place, value);
             reasons.extend(broken);
         }
+        for (place, fact) in card.facts.iter().enumerate() {
+            if !values.contains_key(&place)
+                && let Some(usual) = self.usual(fact)
+            {
+                let value = self.value(1, usual);
+                values.insert(place, value);
+            }
+        }
         (values, reasons)
+    }
+
+    /// Returns the value of a fact where it is missing, if it has one then.
+    fn usual(&self, fact: &FactDeclaration) -> Option<String> {
+        let (_, usual) = self.usual.iter().find(|(name, _)| *name == fact.name)?;
+        let flag = |flag: bool| self.dialect.number(f64::from(u8::from(flag)));
+        Some(match usual {
+            Usual::Flag(usual) => flag(*usual),
+            Usual::WhereGiven(other) => {
+                let other = self.card.facts.iter().position(|fact| fact.name == *other);
+                match other.and_then(|other| self.numbers.get(&other)) {
+                    None => flag(true),
+                    Some(number) => {
+                        let is_nan =
+                            self.dialect.is_nan(number).map_or(String::new(), |it| format!(" OR {it}"));
+                        format!(
+                            "CASE WHEN {number} IS NULL{is_nan} THEN {} ELSE {} END",
+                            flag(false),
+                            flag(true)
+                        )
+                    }
+                }
+            }
+        })
     }
 
     /// Returns how a fact can break its declaration: the condition, and what is said then.

@@ -1,6 +1,6 @@
 //! Behavioural dimensions of an agent: values from 0 to 1, the age of what they rest on, and what does not apply.
 
-use karat_core::facts::Fact;
+use karat_core::facts::{Fact, Usual};
 
 use crate::vocabulary::{FactSpec, FactType};
 use karat_core::timestamp::Timestamp;
@@ -62,6 +62,15 @@ dimensions! {
 /// The dimension that is null for agents without a history of it: then it does not apply, and costs no coverage (trust document,
 /// "The teamwork opt-in"). Of any other, null says that it was not measured.
 const OPT_IN: &str = "teamwork";
+
+/// Returns the value of a flag that an item does not give.
+pub(crate) fn usual(fact: &str) -> Option<Usual> {
+    match fact.strip_suffix("_applies") {
+        Some(OPT_IN) => Some(Usual::WhereGiven(OPT_IN)),
+        Some(_) => Some(Usual::Flag(true)),
+        None => (fact == "critical_incident_open").then_some(Usual::Flag(false)),
+    }
+}
 
 /// Dimensions that an item gives.
 pub(crate) struct Dimensions {

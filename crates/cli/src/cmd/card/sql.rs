@@ -24,19 +24,17 @@ pub fn run(args: &SqlArgs, color: Color) -> Result<Exit, Failure> {
                 unique: &args.unique,
                 elapsed_seconds: args.elapsed_seconds.as_deref(),
                 has_values: args.values,
+                has_measured: false,
+                ..Query::default()
             };
-            let by = match args.sums.as_slice() {
-                [] => None,
-                [subject] => Some(By { subject, task: None }),
-                [subject, task] => Some(By { subject, task: Some(task) }),
-                _ => {
-                    let found = format!(
-                        "found {} columns, expected one of subjects and perhaps one of tasks",
-                        args.sums.len()
-                    );
-                    return Err(Error::new(Code::InvalidOption, format!("`--sums`: {found}")).into());
-                }
-            };
+            let column = |at: usize| args.sums.get(at).map(String::as_str);
+            if args.sums.len() > 3 {
+                let found = args.sums.len();
+                let expected = "one of subjects, and perhaps one of tasks and one of outcomes";
+                let message = format!("`--sums`: found {found} columns, expected {expected}");
+                return Err(Error::new(Code::InvalidOption, message).into());
+            }
+            let by = column(0).map(|subject| By { subject, task: column(1), outcome: column(2) });
             query(&card, dialect, &asked, by)?
         }
     };

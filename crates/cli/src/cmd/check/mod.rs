@@ -7,14 +7,9 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use karat::answers::ComparisonVerdict;
 use karat::answers::check::ProjectCheck;
-use karat::answers::comparison::ComparedPair;
-use karat::ask::answer::gaps_of;
 use karat::card::CompiledCard;
-use karat::document::{self, ComparisonView, LeaderboardView};
 use karat::engine::Options;
-use karat::gate::failed;
 use karat::inputs::Inputs;
 use karat::project::{Project, digest_file};
 use karat::text::{clean, count, wrap};
@@ -74,33 +69,19 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
         }
     }
     let answer = judged.answer(notes);
-    let failed = |pair: &ComparedPair| failed(pair, loaded.rows.scale.max);
-    // On one screen: the tasks of those alone that got worse.
-    let is_listed = |pair: &ComparedPair| {
-        let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
-        args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
-    };
-    let dimensions = loaded.both.as_ref().map_or(&[][..], |both| &both.dimensions);
-    let view = ComparisonView { dimensions, gaps: &[], failed: &failed, is_listed: &is_listed };
-    let board_gaps = gaps_of(&loaded.rows, judged.leaderboard.settings.by);
-    let leaders = || LeaderboardView {
-        failing: &judged.leaderboard.failing,
-        dimensions: &loaded.rows.dimensions,
-        gaps: &board_gaps,
-        figures: Vec::new(),
-    };
     match chosen {
         Chosen::Json => format::json(&answer)?,
-        Chosen::Form(form) => format::emit(&document::check(&answer, leaders(), &view), form)?,
+        Chosen::Form(form) => format::emit(&judged.document(&answer, &loaded, args.all), form)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
             let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
             writeln!(out, "{FAINT}{head}{FAINT:#}")?;
-            format::screen(&document::leaderboard(&answer.leaderboard, leaders()), (TOP, ""), &mut out)?;
-            if let Some(compared) = &answer.comparison {
+            let board = judged.leaderboard.document(&loaded.rows, Vec::new());
+            format::screen(&board, (TOP, ""), &mut out)?;
+            if let Some(compared) = judged.comparison_document(&loaded, args.all) {
                 writeln!(out)?;
                 let most = if args.all { usize::MAX } else { TASKS };
-                format::screen(&document::comparison(compared, &view), (most, compare::ALL), &mut out)?;
+                format::screen(&compared, (most, compare::ALL), &mut out)?;
             }
             summary(&answer, &mut out)?;
             out.flush()?;
