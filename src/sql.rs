@@ -39,7 +39,7 @@ pub struct By<'a> {
     pub outcome: Option<&'a str>,
 }
 
-/// Writes the query that scores a table: see [`karat_core::scorer::Scorer::sql`] for its columns. With `by`, the query adds up
+/// Writes the query that scores a table: see [`karat_core::evaluate::Scorer::sql`] for its columns. With `by`, the query adds up
 /// the scores of each subject, of each subject at each task, or of each outcome there: [`crate::sums`] reads them.
 ///
 /// ```
