@@ -20,7 +20,7 @@
 //!     loader.add(&place, &[names.map(|(name, value)| (name.into(), value)).as_slice(), &numbers].concat());
 //! }
 //! let answer = loader.finish()?.leaderboard(&Leaderboard::default())?;
-//! assert_eq!(answer.leaderboards[0].rows[0].score.mean, 75.0);
+//! assert_eq!(answer.leaderboards[0].rows[0].score.mean, 750.0);
 //! # Ok::<(), karat::Error>(())
 //! ```
 
