@@ -24,7 +24,6 @@ pub fn run(args: &SqlArgs, color: Color) -> Result<Exit, Failure> {
                 unique: &args.unique,
                 elapsed_seconds: args.elapsed_seconds.as_deref(),
                 has_values: args.values,
-                has_measured: false,
                 ..Query::default()
             };
             let column = |at: usize| args.sums.get(at).map(String::as_str);
