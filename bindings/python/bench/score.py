@@ -126,9 +126,7 @@ def main() -> None:
             "Polars": lambda: pl.read_parquet(source, columns=names).select(doubles(False)).write_parquet(target),
             "Polars reads and writes, karat": lambda: CARD.score(pl.read_parquet(source, columns=names), columns=two).write_parquet(target),
             "the query of the card in DuckDB": lambda: duck.execute(
-                f"COPY (SELECT score_e15, coverage_e9 FROM ({query})) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-                if "score_e15" in query
-                else f"COPY (SELECT score_e9, coverage_e9 FROM ({query})) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+                f"COPY (SELECT score_e9, coverage_e9 FROM ({query})) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
             ),
         }))
 

@@ -11,15 +11,17 @@ use arrow_schema::{ArrowError, Schema};
 use karat::columns::{Scored, Table, Wanted};
 use karat::{Code, Engine, Error};
 use karat_core::evaluate::BrokenRow;
-use karat_core::number::MILLION;
+use karat_core::number::{MILLION, Score};
 use karat_core::record::RecordStatus;
 use karat_core::scorecard::Scorecard;
 
 use crate::column::Frame;
 
 /// The columns that an answer may have, in their order.
-const COLUMNS: [&str; 8] =
-    ["score", "score_e9", "coverage", "coverage_e9", "band", "tier", "status", "reason"];
+const COLUMNS: [&str; 9] =
+    ["score", "score_e9", FINER, "coverage", "coverage_e9", "band", "tier", "status", "reason"];
+/// The column of scores that can lie between two billionths.
+pub(crate) const FINER: &str = "score_e15";
 
 /// The names of the scorecard and its digest in the metadata of scores.
 pub(crate) const CARD: &str = "karat.scorecard";
@@ -34,8 +36,8 @@ pub struct Answer {
     pub has_values: bool,
 }
 
-/// Scores the rows of a frame, in the columns that a scorecard as SQL gives: `score_e9`, in billionths, is `score_e15` where a score
-/// can lie between two billionths. A broken row has its reason and no score; those rows are returned beside.
+/// Scores the rows of a frame, in the columns that a scorecard as SQL gives: `score_e15` is there where a score can lie between two
+/// billionths, or where it is asked for. A broken row has its reason and no score; those rows are returned beside.
 ///
 /// # Errors
 ///
@@ -58,14 +60,18 @@ pub fn score(
     let is_whole = engine.card().scorer()?.has_whole_billionths();
     let card = engine.card().card();
     let mut columns: Vec<(String, ArrayRef)> = Vec::new();
-    let is_asked = |name: &&str| answer.columns.is_empty() || answer.columns.iter().any(|it| it == name);
+    let is_asked = |name: &&str| match answer.columns.as_slice() {
+        [] => *name != FINER || !is_whole,
+        names => names.iter().any(|it| it == name),
+    };
     for name in COLUMNS.into_iter().filter(is_asked) {
         let (name, column) = match name {
             "score" => (name, doubles((0..frame.rows()).map(|row| scored.published(card, row)).collect())),
-            "score_e9" if is_whole => (name, wholes(&scored.units, MILLION as f64)),
-            "score_e9" => ("score_e15", wholes(&scored.units, 1.0)),
+            "score_e9" if is_whole => (name, wholes(&scored.units, |units| units / MILLION)),
+            "score_e9" => (name, wholes(&scored.units, |units| Score::from_units(units).billionths())),
+            FINER => (name, wholes(&scored.units, |units| units)),
             "coverage" => (name, doubles(scored.coverage.iter().map(|it| it / 1e9).collect())),
-            "coverage_e9" => (name, wholes(&scored.coverage, 1.0)),
+            "coverage_e9" => (name, wholes(&scored.coverage, |it| it)),
             "band" => (name, named(&scored.band, card.bands.iter().map(|it| it.name.as_str()))),
             "tier" => (name, named(&scored.tier, card.tiers.iter().map(|it| it.name.as_str()))),
             "status" => (name, statuses(&scored)),
@@ -74,7 +80,7 @@ pub fn score(
         columns.push((name.to_owned(), column));
     }
     for (dimension, readings) in card.dimensions.iter().zip(&scored.readings) {
-        columns.push((format!("{}_e9", dimension.key), wholes(readings, 1.0)));
+        columns.push((format!("{}_e9", dimension.key), wholes(readings, |it| it)));
     }
     for (gate, holds) in card.gates.iter().zip(&scored.gates) {
         let bits: BooleanBuffer = holds.iter().map(|holds| *holds == 1).collect();
@@ -113,10 +119,10 @@ fn doubles(mut numbers: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::new(ScalarBuffer::from(numbers), nulls))
 }
 
-/// Returns numbers divided by `divisor`, which are whole then.
-fn wholes(numbers: &[f64], divisor: f64) -> ArrayRef {
+/// Returns what `of` makes of numbers that are whole.
+fn wholes(numbers: &[f64], of: impl Fn(i64) -> i64) -> ArrayRef {
     // The cast of NaN is 0.
-    let wholes: Vec<i64> = numbers.iter().map(|number| (number / divisor) as i64).collect();
+    let wholes: Vec<i64> = numbers.iter().map(|number| of(*number as i64)).collect();
     Arc::new(Int64Array::new(ScalarBuffer::from(wholes), valid(numbers)))
 }
 

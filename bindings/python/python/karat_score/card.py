@@ -196,9 +196,9 @@ class Scorecard:
     ) -> Any:
         """Scores the rows of a frame: the same kind of frame back, one row for each.
 
-        The columns are `score`, `score_e9` (billionths of a perfect score, whole numbers: add these up; `score_e15` where a score can
-        lie between two billionths), `coverage`, `coverage_e9`, `band`, `tier`, `status` and `reason`, or those of `columns`; with
-        `values` the readings of all dimensions and which gates hold. Columns of the frame that `keep` names stay beside them.
+        The columns are `score`, `score_e9` (billionths of a perfect score, whole numbers: add these up), `score_e15` beside it where a
+        score can lie between two billionths, `coverage`, `coverage_e9`, `band`, `tier`, `status` and `reason`, or those of `columns`;
+        with `values` the readings of all dimensions and which gates hold. Columns of the frame that `keep` names stay beside them.
 
         A row that breaks a declaration has the status `broken` and its reason; with `on_broken="raise"` the first one is an error.
         Of kinds of evidence that are no tables take `score_json`. A list of dictionaries is scored item by item.

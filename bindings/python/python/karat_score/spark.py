@@ -118,11 +118,6 @@ def sums(
     if unique:
         rows = rows.dropDuplicates()
     scored = score(rows, card, keep=keep, columns=["score_e9", "status"])
-    if "score_e15" in scored.columns:
-        # To billionths, a half to the even one.
-        whole, rest = F.expr("score_e15 div 1000000"), F.expr("score_e15 % 1000000")
-        up = (rest > 500_000) | ((rest == 500_000) & (whole % 2 == 1))
-        scored = scored.withColumn("score_e9", whole + up.cast("bigint")).drop("score_e15")
     broken = F.col("status") == "broken"
     if unique:
         scored = scored.withColumn("_rows", F.count(F.lit(1)).over(Window.partitionBy(*unique)))

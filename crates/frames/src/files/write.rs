@@ -14,7 +14,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use karat::{CompiledCard, Error};
-use karat_core::number::{BILLION, MILLION};
+use karat_core::number::{BILLION, Score};
 use karat_core::record::{Record, RecordStatus};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -23,7 +23,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
 
-use crate::scores::{CARD, DIGEST};
+use crate::scores::{CARD, DIGEST, FINER};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 14;
@@ -141,8 +141,8 @@ enum Writer {
 pub struct Scores {
     writer: Writer,
     schema: SchemaRef,
-    /// The number of units in a whole of the column with the exact score.
-    divisor: i64,
+    /// True if no score can lie between two billionths.
+    is_whole: bool,
     bands: Vec<String>,
     tiers: Vec<String>,
     lines: Vec<u8>,
@@ -158,7 +158,6 @@ impl Scores {
         let folder = Path::new(path).parent().filter(|it| !it.as_os_str().is_empty());
         let file = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
         let is_whole = card.scorer().map_err(io::Error::other)?.has_whole_billionths();
-        let exact = if is_whole { "score_e9" } else { "score_e15" };
         let card = card.card();
         let (bands, tiers) = (
             card.bands.iter().map(|it| it.name.clone()).collect::<Vec<_>>(),
@@ -171,7 +170,8 @@ impl Scores {
             ("id", DataType::Utf8),
             ("task", DataType::Utf8),
             ("score", DataType::Float64),
-            (exact, DataType::Int64),
+            ("score_e9", DataType::Int64),
+            (FINER, DataType::Int64),
             ("coverage", DataType::Float64),
             ("coverage_e9", DataType::Int64),
             ("band", named(&bands)),
@@ -179,14 +179,14 @@ impl Scores {
             ("status", names()),
             ("reason", DataType::Utf8),
         ];
-        let fields: Vec<Field> = fields.into_iter().map(|(name, it)| Field::new(name, it, true)).collect();
+        let fields = fields.into_iter().filter(|(name, _)| *name != FINER || !is_whole);
+        let fields: Vec<Field> = fields.map(|(name, it)| Field::new(name, it, true)).collect();
         let mut schema = Schema::new(fields);
         schema.metadata.insert(CARD.to_owned(), card.name());
         schema.metadata.insert(DIGEST.to_owned(), card.digest.to_string());
         let schema = Arc::new(schema);
-        let writer = writer(file, format, &schema, exact).map_err(io::Error::other)?;
-        let divisor = if is_whole { MILLION } else { 1 };
-        Ok(Self { writer, schema, divisor, bands, tiers, lines: Vec::new(), waiting: 0 })
+        let writer = writer(file, format, &schema).map_err(io::Error::other)?;
+        Ok(Self { writer, schema, is_whole, bands, tiers, lines: Vec::new(), waiting: 0 })
     }
 
     fn write_rows(&mut self) -> Result<(), ArrowError> {
@@ -200,12 +200,13 @@ impl Scores {
         let rows = rows.map_err(|error| ArrowError::ParseError(error.to_string()))?;
         let statuses: Vec<String> =
             STATUSES.iter().map(|it| it.name()).chain([BROKEN]).map(str::to_owned).collect();
-        let columns = vec![
+        let finer = (!self.is_whole).then(|| wholes(&rows, |row| row.units));
+        let mut columns = vec![
             texts(&rows, |row| row.subject.as_deref()),
             texts(&rows, |row| row.id.as_deref()),
             texts(&rows, |row| row.task.as_deref()),
             doubles(&rows, |row| row.published),
-            wholes(&rows, |row| row.units.map(|it| it / self.divisor)),
+            wholes(&rows, |row| Some(Score::from_units(row.units?).billionths())),
             doubles(&rows, |row| row.coverage.map(|it| it as f64 / BILLION as f64)),
             wholes(&rows, |row| row.coverage),
             names(&rows, |row| row.band, &self.bands)?,
@@ -213,6 +214,8 @@ impl Scores {
             names(&rows, |row| Some(row.status), &statuses)?,
             texts(&rows, |row| row.reason.as_deref()),
         ];
+        // Beside the one in billionths.
+        columns.splice(5..5, finer);
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         match &mut self.writer {
             Writer::Parquet(writer) => writer.write(&batch).map_err(ArrowError::from),
@@ -250,7 +253,7 @@ impl Write for Scores {
     }
 }
 
-fn writer(file: File, format: Format, schema: &SchemaRef, exact: &str) -> Result<Writer, ArrowError> {
+fn writer(file: File, format: Format, schema: &SchemaRef) -> Result<Writer, ArrowError> {
     Ok(match format {
         Format::Parquet => {
             // Where readers of Parquet look for it; that of Arrow is encoded.
@@ -263,7 +266,7 @@ fn writer(file: File, format: Format, schema: &SchemaRef, exact: &str) -> Result
             for name in ["id", "score", "coverage", "reason"] {
                 properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), false);
             }
-            for name in [exact, "coverage_e9"] {
+            for name in ["score_e9", FINER, "coverage_e9"] {
                 properties = properties
                     .set_column_dictionary_enabled(ColumnPath::from(name), false)
                     .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
