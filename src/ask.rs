@@ -4,12 +4,16 @@
 //! With the feature `cli` their fields are flags, with `schema` parameters of a query; a door adds only what the form of its
 //! answers needs. Limits that protect a door, such as the most rows of a server, are its own.
 
+pub mod about;
 pub mod answer;
 pub mod compare;
+pub mod judges;
 pub mod leaderboard;
 pub mod moment;
 pub mod standing;
 pub mod stress;
+pub mod tasks;
+pub mod trend;
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -29,9 +33,13 @@ use crate::renames::Rename;
 use crate::rows::attempts::numbers;
 use crate::rows::filter::Filter;
 
+pub use about::About;
+pub use judges::Judges;
 pub use moment::AsOf;
 pub use standing::Standing;
 pub use stress::Stress;
+pub use tasks::Tasks;
+pub use trend::Trend;
 
 pub use crate::renames::renamed;
 pub use crate::weights::weights;
@@ -185,6 +193,10 @@ pub struct Leaderboard {
     #[cfg_attr(feature = "cli", arg(long = "with", value_name = "LIST"))]
     #[cfg_attr(feature = "schema", param(value_type = Option<String>, example = "cost_usd,cost_usd:p95,gates"))]
     pub with: Option<Columns>,
+    /// A fact to hold quality against
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACT"))]
+    #[cfg_attr(feature = "schema", param(example = "cost_usd"))]
+    pub cost: Option<String>,
     /// Events beside the evaluations
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
@@ -217,7 +229,7 @@ pub struct Leaderboard {
     pub pass: Option<Decimal>,
     /// Show how far the ranks depend on the card
     #[serde(skip)]
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, hide = true))]
     pub robustness: bool,
     /// The weights that `--robustness` draws
     #[serde(skip)]
@@ -239,6 +251,7 @@ impl Default for Leaderboard {
             lower_is_better: false,
             higher_is_better: false,
             with: None,
+            cost: None,
             events: None,
             sort: String::from("rank"),
             group_by: None,
@@ -485,12 +498,26 @@ pub(crate) fn list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     all.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
 }
 
+/// Reads names: a list, or one text with commas between them.
+pub(crate) fn names<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
+    let all = list::<D, String>(source)?;
+    let names = all.iter().flat_map(|text| text.split(',')).map(|name| name.trim().to_owned());
+    Ok(names.filter(|name| !name.is_empty()).collect())
+}
+
 /// Reads a text that may be absent.
 pub(crate) fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     source: D,
 ) -> Result<Option<T>, D::Error> {
     let text = Option::<String>::deserialize(source)?;
     text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+}
+
+/// Reads points that may be absent, as a number or its text.
+pub(crate) fn points_of<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Decimal>, D::Error> {
+    let written = Option::<serde_json::Value>::deserialize(source)?;
+    let text = written.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
+    text.map(|text| points(&text).map_err(D::Error::custom)).transpose()
 }
 
 /// Reads a moment that may be absent.

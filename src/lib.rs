@@ -128,6 +128,7 @@ mod names;
 mod number;
 pub mod origin;
 pub mod project;
+pub mod question;
 pub mod ratings;
 pub mod receipt;
 pub mod recompute;

@@ -10,12 +10,15 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answers::check::ProjectCheck;
 use crate::answers::comparison::{Comparison, Comparisons};
 use crate::answers::explanation::Explanation;
+use crate::answers::judges::Judges;
 use crate::answers::leaderboard::LeaderboardAnswer;
 use crate::answers::push::Pushed;
 use crate::answers::rescore::{RescoreSummary, RescoredRecord};
 use crate::answers::standing::Standing;
 use crate::answers::stress::Stress;
 use crate::answers::task::Task;
+use crate::answers::tasks::Tasks;
+use crate::answers::trend::Trend;
 use crate::answers::tune::Tune;
 use crate::answers::verification::{LogVerification, Verification};
 use crate::document::brief::Brief;
@@ -69,6 +72,9 @@ pub const ALL: &[Described] = &[
     described("task", "`karat standing --tasks`, one line each", of::<Task>),
     described("rating", "`karat rate`", of::<Rating>),
     described("stress", "`karat stress`", of::<Stress>),
+    described("judges", "`karat judges`", of::<Judges>),
+    described("tasks", "`karat tasks`", of::<Tasks>),
+    described("trend", "`karat trend`", of::<Trend>),
     described("tune", "`karat tune`", of::<Tune>),
     described("verify", "`karat verify`, one line each", of::<Verification>),
     file!("log", "`karat log show`"),

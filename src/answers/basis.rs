@@ -2,6 +2,7 @@
 
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::ENGINE_VERSION;
+use karat_stats::agreement;
 use karat_stats::estimate;
 use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
@@ -113,6 +114,43 @@ pub struct Estimate {
     pub method: Option<IntervalMethod>,
     /// The number of tasks.
     pub tasks: u64,
+}
+
+/// A measure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Measure {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end of the interval; null where too little is known for one.
+    pub low: Option<f64>,
+    /// The upper end of the interval; null where too little is known for one.
+    pub high: Option<f64>,
+}
+
+impl Measure {
+    /// Creates a measure, rounded as answers are.
+    pub(crate) fn new(value: f64, interval: Option<karat_stats::Interval>) -> Self {
+        let (low, high) = (interval.map(|it| share(it.low)), interval.map(|it| share(it.high)));
+        Self { value: share(value), low, high }
+    }
+
+    /// Returns a measure of a share in points.
+    #[must_use]
+    pub(crate) fn in_points(self, scale: u32) -> Self {
+        let of = |share: f64| points(share, scale);
+        Self { value: of(self.value), low: self.low.map(of), high: self.high.map(of) }
+    }
+
+    pub(crate) fn of(found: agreement::Measure) -> Self {
+        Self::new(found.value, found.interval)
+    }
+
+    /// Returns both ends of the interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
 }
 
 /// Ranks from 1, the best first: `[2, 4]`. Both are equal if no other subject shares the rank.

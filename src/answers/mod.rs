@@ -6,7 +6,10 @@
 //! | `leaderboard` | `karat/leaderboard/2` | `karat leaderboard`, `GET /v1/leaderboards` |
 //! | `comparison`, `changes` | `karat/comparison/2`, `karat/comparisons/2` | `karat compare` |
 //! | `check` | `karat/check/2` | `karat check` |
+//! | `judges` | `karat/judges/1` | `karat judges`, `GET /v1/judges` |
 //! | `stress` | `karat/stress/2` | `karat stress`, and `robustness` of a leaderboard |
+//! | `tasks` | `karat/tasks/1` | `karat tasks`, `GET /v1/tasks` |
+//! | `trend` | `karat/trend/1` | `karat trend`, `GET /v1/trend` |
 //! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/2` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
@@ -32,6 +35,7 @@ pub mod changes;
 pub mod check;
 pub mod comparison;
 pub mod diff;
+pub mod judges;
 pub mod leaderboard;
 pub mod notes;
 pub mod push;
@@ -42,6 +46,8 @@ pub mod skill;
 pub mod standing;
 pub mod stress;
 pub mod task;
+pub mod tasks;
+pub mod trend;
 pub mod tune;
 pub mod verification;
 pub mod weights;

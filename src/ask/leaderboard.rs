@@ -13,6 +13,7 @@ use super::{Attempts, Draws};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
+use crate::answers::leaderboard::cost::CostFront;
 use crate::answers::leaderboard::key::Key;
 use crate::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
 use crate::answers::leaderboard::official::Asked;
@@ -40,7 +41,8 @@ fn fact_asked(ask: &AskedBoard) -> Option<Key> {
 /// Returns the fields of the items that columns and the order need.
 pub fn kept(ask: &AskedBoard) -> Vec<String> {
     let columns = ask.with.iter().flat_map(|all| all.0.iter()).filter_map(Column::kept);
-    let named = fact_asked(ask).map(|key| key.name).into_iter().chain(Attempts::kept(ask.attempts));
+    let named = fact_asked(ask).map(|key| key.name).into_iter().chain(ask.cost.clone());
+    let named = named.chain(Attempts::kept(ask.attempts));
     let all: BTreeSet<_> = columns.chain(named).collect();
     all.into_iter().collect()
 }
@@ -91,6 +93,8 @@ pub fn ranked(
     let columns: &[Column] = ask.with.as_ref().map_or(&[], |all| all.0.as_slice());
     for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
         columns::add(board, rows, &items, columns, "--with")?;
+        let cost = ask.cost.as_ref().map(|fact| CostFront::new(rows, &items, fact, &settings));
+        board.cost = cost.transpose()?;
     }
     boards.iter_mut().try_for_each(|board| sort(rows, board, &ask.sort))?;
     let basis = Basis::new(rows, &settings);

@@ -1,5 +1,6 @@
 //! The document of a leaderboard: a row and a test case for each subject, and a finding for each that fails a gate.
 
+use super::cost::cost;
 use super::stress::robustness;
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Table, about};
 use crate::answers::basis::{Basis, Estimate};
@@ -84,6 +85,7 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
         document.parts.extend(attempts(board).into_iter().map(Part::Table));
         document.note(Tone::Care, left_out(board).into_iter().chain(unfixed(board)));
         document.parts.extend(figures);
+        document.parts.extend(board.cost.iter().flat_map(|it| cost(it, answer.basis.level)));
         document.parts.extend(board.robustness.iter().flat_map(|it| robustness(answer.basis.scale, it)));
     }
     document

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ask::answer::invalid;
-use crate::ask::{Fields, Items};
+use crate::ask::{Fields, Items, Judges, Tasks, Trend};
 use crate::card::CompiledCard;
 use crate::cards;
 use crate::document::Document;
@@ -36,7 +36,7 @@ pub use trial::{GivenSubjects, what_if};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asking {
-    /// leaderboard, compare, gate, rate, standing or stress.
+    /// leaderboard, compare, gate, rate, standing, stress, judges, tasks or trend.
     question: String,
     /// The items, or the matches.
     files: Vec<File>,
@@ -174,8 +174,11 @@ fn answer_to(question: &[u8], feeds: &Feeds<'_>, seen: &mut impl See) -> Result<
         "rate" => questions::rate(&asked, seen),
         "standing" => questions::standing(&asked, seen),
         "stress" => questions::stress(&asked, seen),
+        "judges" => questions::ask::<Judges>(&asked, seen),
+        "tasks" => questions::ask::<Tasks>(&asked, seen),
+        "trend" => questions::ask::<Trend>(&asked, seen),
         other => Err(invalid(format!("there is no question `{}`", clean(other)))
-            .hint("there are: leaderboard, compare, gate, rate, standing, stress")),
+            .hint("there are: leaderboard, compare, gate, rate, standing, stress, judges, tasks, trend")),
     }
 }
 

@@ -12,12 +12,13 @@ use crate::ask::answer::{gaps_of, invalid, subject};
 use crate::ask::compare::{Asked as Sides, of_sides};
 use crate::ask::leaderboard::kept;
 use crate::ask::stress::concentration;
-use crate::ask::{Attempts, Compare, Draws, Items, Leaderboard, Standing, Stress};
+use crate::ask::{About, Attempts, Compare, Draws, Items, Leaderboard, Standing, Stress};
 use crate::document;
 use crate::error::Error;
 use crate::gate::{BASELINE, Baseline, RUN, comparison_document, judge_leaderboard, judge_sums};
 use crate::leaderboard::By;
 use crate::project::Project;
+use crate::question;
 use crate::ratings::{self, MatchReader, Question, SystemName};
 use crate::rows::Selection;
 use crate::standing::events::{self, Events};
@@ -47,9 +48,9 @@ impl BoardSettings {
 
 const ITEMS: [&str; 7] = ["subject_field", "task_field", "rename", "where", "since", "until", "as_of"];
 const SURE: [&str; 1] = ["level"];
-const BOARD: [&str; 13] = [
-    "card", "by", "with", "sort", "group_by", "method", "min_tasks", "attempts", "pass", "robustness",
-    "draws", "seed", "from_sums",
+const BOARD: [&str; 14] = [
+    "card", "by", "with", "cost", "sort", "group_by", "method", "min_tasks", "attempts", "pass",
+    "robustness", "draws", "seed", "from_sums",
 ];
 const COMPARE: [&str; 7] = ["first", "second", "card", "fail_if_worse", "strict", "attempts", "pass"];
 const STANDING: [&str; 5] = ["card", "subject", "tasks", "events", "events_text"];
@@ -261,6 +262,19 @@ pub(super) fn stress(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>,
     let found = ask.answer(&rows)?;
     seen.see(|| document::stress(&found.answer, &gaps_of(&rows, By::Score)));
     Ok(written(&found.answer))
+}
+
+/// Answers a question that every door asks in one way.
+pub(super) fn ask<Q: question::Question>(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, Error> {
+    let ask: Q = asking.settings(&[Q::SETTINGS, About::SETTINGS].concat())?;
+    ask.check()?;
+    let (about, kept) = (ask.about(), ask.kept());
+    let selection = Selection { kept: &kept, ..selection(&about.items) };
+    let card = asking.card(about.card.as_deref())?;
+    let rows = asking.load(selection, card, &about.items, &asking.files)?.rows;
+    let answer = ask.answer(&rows)?;
+    seen.see(|| Q::document(&answer, &gaps_of(&rows, By::Score)));
+    Ok(written(&answer))
 }
 
 impl Asked<'_> {

@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use karat_core::diagnostic::nearest;
 use karat_core::number::{BILLION, round};
 use karat_core::scorecard::{FieldPath, Scorecard, Step};
+use karat_evidence::cells;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::filter::{declared, is_declared};
+use super::problems::Problems;
 use super::{NO_MORE, Row, Rows};
 use crate::error::{Code, Error};
-use crate::text::clean;
+use crate::text::{clean, short};
 
 /// The most fields that are remembered for an error, of as many items; and the most that one lists.
 const REMEMBERED: usize = 1000;
@@ -252,6 +254,40 @@ impl Rows {
             }),
         };
         self.rows.iter().map(number_of).collect()
+    }
+
+    /// Returns the values of a kept field, an item each.
+    ///
+    /// # Errors
+    /// If no item has the field.
+    pub(crate) fn texts(&self, field: &str, flag: &str) -> Result<Vec<Option<&str>>, Error> {
+        let at = self.kept_field(field).ok_or_else(|| self.unknown_field(field, flag))?;
+        Ok(self.rows.iter().map(|row| row.kept(at)).collect())
+    }
+
+    /// Returns the verdicts in a kept field, an item each, as shares: a word such as `pass`, true and false, or a number from 0 to 1.
+    ///
+    /// # Errors
+    /// If no item has the field, or some have something else there: all of them.
+    pub(crate) fn shares(&self, field: &str, flag: &str) -> Result<Vec<Option<f64>>, Error> {
+        let texts = self.texts(field, flag)?;
+        let mut problems = Problems::default();
+        let mut share = |(text, row): (Option<&str>, &Row)| {
+            let text = text.filter(|text| !cells::is_missing(text))?;
+            let flag = cells::flag(text).map(f64::from);
+            let number = || cells::number(text).filter(|number| (0.0..=1.0).contains(number));
+            let found = flag.or_else(number);
+            if found.is_none() {
+                let (place, field, text) = (self.place(row), clean(field), short(text));
+                problems.add(format!(
+                    "{place}: `{field}` is `{text}`, expected pass or fail, or a number from 0 to 1"
+                ));
+            }
+            found
+        };
+        let shares = texts.into_iter().zip(&self.rows).map(&mut share).collect();
+        problems.end("correct them, or name another field")?;
+        Ok(shares)
     }
 
     /// Chooses the fact to rank by: each item gets its place between the worst and the best value of all.

@@ -89,6 +89,7 @@ impl Sums {
             ("--rename", !items.rename.is_empty()),
             ("--group-by", ask.group_by.is_some()),
             ("--with", ask.with.is_some()),
+            ("--cost", ask.cost.is_some()),
             ("--attempts", ask.attempts.is_some()),
             ("--pass", ask.pass.is_some()),
             ("--robustness", ask.robustness),

@@ -20,6 +20,7 @@ BASE, NEW = EXAMPLES / "compare/base.csv", EXAMPLES / "compare/new.csv"
 AGENTS, EVENTS, SUPPORT = EXAMPLES / "standing/agents.jsonl", EXAMPLES / "standing/events.jsonl", EXAMPLES / "cards/support-agent.toml"
 SEASON, VOTES = EXAMPLES / "matches/season.csv", EXAMPLES / "matches/votes.jsonl"
 PROJECT = EXAMPLES / "project"
+LABELS, JUDGED = EXAMPLES / "labels/answers.jsonl", EXAMPLES / "cards/judged.toml"
 AS_OF = dt.datetime(2026, 3, 10, tzinfo=dt.timezone.utc)
 HOSTILE = '<script>alert("x")</script>'
 
@@ -57,6 +58,10 @@ PATHS = [
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD), ["leaderboard", "--card", CARD, short(RUNS)]),
     (lambda: ks.leaderboard([RUNS_PATH], card=str(CARD), group_by="domain", min_tasks=2, level=0.9), ["leaderboard", "--card", CARD, "--group-by", "domain", "--min-tasks", "2", "--level", "0.9", short(RUNS)]),
     (lambda: ks.leaderboard(RUNS_PATH, card=ks.Scorecard.load(CARD), where={"domain": "airline"}, rename={"heron": "crane"}), ["leaderboard", "--card", CARD, "--where", "domain=airline", "--rename", "heron=crane", short(RUNS)]),
+    (lambda: ks.leaderboard(RUNS_PATH, card=CARD, cost="cost_usd"), ["leaderboard", "--card", CARD, "--cost", "cost_usd", short(RUNS)]),
+    (lambda: ks.tasks(RUNS_PATH, card=CARD, rate=0.1), ["tasks", "--card", CARD, "--rate", "0.1", short(RUNS)]),
+    (lambda: ks.trend(RUNS_PATH, card=CARD, run="day", direction="either"), ["trend", "--card", CARD, "--run", "day", "--direction", "either", short(RUNS)]),
+    (lambda: ks.judges(short(LABELS), label="human", card=JUDGED, bias_by=["length"]), ["judges", "--card", JUDGED, "--label", "human", "--bias-by", "length", short(LABELS)]),
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD, attempts=1), ["leaderboard", "--card", CARD, "--attempts", "1", short(RUNS)]),
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD, since=dt.datetime(2026, 5, 1, 1, tzinfo=dt.timezone.utc)), ["leaderboard", "--card", CARD, "--since", "2026-05-01T01:00:00Z", short(RUNS)]),
     (lambda: ks.compare(short(BASE), short(NEW), card=CARD), ["compare", "--card", CARD, short(BASE), short(NEW)]),

@@ -119,7 +119,7 @@ fn doubles(mut numbers: Vec<f64>) -> ArrayRef {
     Arc::new(Float64Array::new(ScalarBuffer::from(numbers), nulls))
 }
 
-/// Returns what `of` makes of numbers that are whole.
+/// Returns `of` each number, all of which are whole.
 fn wholes(numbers: &[f64], of: impl Fn(i64) -> i64) -> ArrayRef {
     // The cast of NaN is 0.
     let wholes: Vec<i64> = numbers.iter().map(|number| of(*number as i64)).collect();

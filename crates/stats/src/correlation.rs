@@ -47,7 +47,8 @@ pub fn between_dimensions(readings: &Readings) -> Vec<(usize, usize, Correlation
         .collect()
 }
 
-fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
+/// Returns the linear correlation; none where [`Correlation`] has none.
+pub(super) fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let count = pairs.len() as f64;
     let largest =
         pairs.iter().fold((0.0f64, 0.0f64), |it, pair| (it.0.max(pair.0.abs()), it.1.max(pair.1.abs())));
@@ -94,7 +95,7 @@ fn ascending(a: f64, b: f64) -> core::cmp::Ordering {
 
 /// Computes tau-b in n log n steps: Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA
 /// 61 (1966). All counts are whole numbers.
-fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
+pub(super) fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
     let of_two = |count: usize| (count as u128) * (count as u128).saturating_sub(1) / 2;
     pairs.sort_by(|a, b| ascending(a.0, b.0).then(ascending(a.1, b.1)));
     let tied = |same: fn(&(f64, f64), &(f64, f64)) -> bool, pairs: &[(f64, f64)]| {

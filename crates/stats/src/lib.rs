@@ -17,12 +17,18 @@
 //! | [`compare`], [`verdicts`] | two subjects on the same tasks: which is ahead, or not distinguishable; all pairs |
 //! | [`power`] | how many tasks a comparison needs, and what its tasks can show |
 //! | [`permutation`] | two groups of attempts at one task: whether they differ by more than chance |
+//! | [`agreement`] | raters of the same items, and the errors and biases of a judge |
+//! | [`prediction`] | means from few labels and many verdicts of a judge, valid though it errs |
+//! | [`trend`] | the nights of one subject: an alarm that is rarely ever false, and what has changed |
 //! | [`ranks`], [`letters`], [`leaderboard`] | ranks, their ranges, letters for ties |
 //! | [`means`] | ranks of very many subjects by their means |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
 //! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
 //! | [`influence`] | the fewest items whose removal changes who is first |
+//! | [`tasks`] | the tasks themselves: difficulty, what they decide, wrong keys, which could be left out |
+//! | [`flaky`] | tasks whose outcome changes while nothing changed; what retries hide |
+//! | [`front`] | quality against cost: the Pareto front, the cost of a solved task |
 //! | [`tune`] | weights that predict an outcome, judged on cases that they have not seen |
 
 #![no_std]
@@ -31,6 +37,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agreement;
 pub mod attempts;
 pub mod cases;
 pub mod compare;
@@ -39,8 +46,10 @@ pub mod correlation;
 pub mod distribution;
 pub mod drivers;
 pub mod estimate;
+pub mod flaky;
 mod flips;
 mod fractions;
+pub mod front;
 mod gaffke;
 pub mod influence;
 pub mod leaderboard;
@@ -50,6 +59,7 @@ pub mod means;
 pub mod outcome;
 pub mod permutation;
 pub mod power;
+pub mod prediction;
 pub mod proportion;
 pub mod random;
 pub mod ranks;
@@ -57,6 +67,8 @@ pub mod rating;
 pub mod robustness;
 mod special;
 pub mod table;
+pub mod tasks;
+pub mod trend;
 pub mod trials;
 pub mod tune;
 pub mod verdicts;
@@ -85,6 +97,18 @@ karat_core::words! {
         Gaffke = "gaffke",
         /// The differences that a permutation test of signs does not reject ([`compare`]).
         SignFlip = "sign-flip",
+        /// Student's t interval over tasks of the `atanh` of a coefficient from -1 to 1 ([`agreement`]).
+        FisherZ = "fisher-z",
+        /// Standard errors over tasks times the quantile of Student's t ([`agreement`], [`prediction`]).
+        ClusterT = "cluster-t",
+        /// Standard errors times the quantile of the normal distribution ([`prediction`]).
+        Normal = "normal",
+        /// Interval of the logarithm of a ratio of two means ([`front`]).
+        LogRatio = "log-ratio",
+        /// Intervals that hold at once whenever they are looked at ([`trend::ConfidenceSequence`]).
+        Betting = "betting",
+        /// The slopes that a test of Kendall's rank correlation does not reject ([`trend::Slope`]).
+        TheilSen = "theil-sen",
     }
 }
 
@@ -141,6 +165,18 @@ pub enum StatisticsError {
         /// The value found.
         found: i64,
         /// The expected value.
+        expected: &'static str,
+    },
+    /// A row with a number that cannot be used.
+    #[error("row {row}: the {part} is {found}, expected {expected}")]
+    Value {
+        /// Its index in the slice given.
+        row: usize,
+        /// The part of it, such as `label`.
+        part: &'static str,
+        /// The number found.
+        found: f64,
+        /// The expected number.
         expected: &'static str,
     },
     /// Two rows with the same identity.

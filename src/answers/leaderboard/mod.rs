@@ -1,6 +1,7 @@
 //! Subjects by rank, `karat/leaderboard/2`.
 
 pub mod columns;
+pub mod cost;
 pub mod fact;
 pub mod floor;
 pub mod key;
@@ -238,6 +239,9 @@ pub struct Leaderboard {
     /// The columns that were asked for, in that order; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// Quality against cost; left out if no cost was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<cost::CostFront>,
 }
 
 /// A subject with a rank.

@@ -7,14 +7,15 @@
 (945.0, 'scored')
 
 A scorecard scores items (dictionaries or JSON) as records, and data frames (pandas, Polars, PyArrow, DuckDB) as columns. Functions
-answer questions about many items: `leaderboard`, `compare`, `gate`, `rate`, `standing`, `stress`; `verify` checks receipts and
+answer questions about many items: `leaderboard`, `compare`, `gate`, `rate`, `standing`, `stress`, `judges`, `tasks`, `trend`;
+`verify` checks receipts and
 records. What karat refuses is a `KaratError`, with everything that is wrong and where.
 """
 
 from typing import Any
 
 from ._native import KaratError, Record, __version__, scorecards
-from .answers import Answer, Standings, Verification, compare, explain, gate, import_log, leaderboard, rate, standing, stress, verify
+from .answers import Answer, Standings, Verification, compare, explain, gate, import_log, judges, leaderboard, rate, standing, stress, tasks, trend, verify
 from .card import Scorecard, VectorCache
 
 __all__ = [
@@ -30,11 +31,14 @@ __all__ = [
     "explain",
     "gate",
     "import_log",
+    "judges",
     "leaderboard",
     "rate",
     "scorecards",
     "standing",
     "stress",
+    "tasks",
+    "trend",
     "verify",
 ]
 

@@ -151,6 +151,25 @@ def stress(items: Any, *, card: Any, **settings: Any) -> Answer:
     return Answer(_ask("stress", {"items": items}, card, settings))
 
 
+def judges(items: Any, *, label: str, card: Any = None, **settings: Any) -> Answer:
+    """Holds verdicts of judges against labels of people, and corrects the means of subjects by both together.
+
+    `label` names the field with the labels, `verdict` those of judges (without it the score), `family` and `bias_by` what a judge might
+    favour.
+    """
+    return Answer(_ask("judges", {"items": items}, card, {"label": label, **settings}))
+
+
+def tasks(items: Any, *, card: Any = None, **settings: Any) -> Answer:
+    """Says what results tell of the tasks: difficulty, what they decide, suspect keys, flaky outcomes, and which of them would do."""
+    return Answer(_ask("tasks", {"items": items}, card, settings))
+
+
+def trend(items: Any, *, card: Any = None, **settings: Any) -> Answer:
+    """Follows runs of subjects over time, with an alarm that may be looked at every night: `run` names the field of the run."""
+    return Answer(_ask("trend", {"items": items}, card, settings))
+
+
 def explain(item: Any, *, card: Any, **settings: Any) -> Answer:
     """Explains the score of an item down to the last point."""
     return Scorecard.load(card).explain(item, **settings)

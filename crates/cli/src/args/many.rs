@@ -19,6 +19,21 @@ pub struct FormArgs {
     pub no_progress: bool,
 }
 
+/// A question about many items.
+#[derive(Debug, Default, Args)]
+#[group(skip)]
+pub struct QuestionArgs<Q: Args> {
+    /// The question
+    #[command(flatten)]
+    pub ask: Q,
+    /// The form
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Records, or evidence with --card; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
 /// Subjects by rank.
 #[derive(Debug, Default, Args)]
 #[group(skip)]
@@ -37,7 +52,7 @@ pub struct LeaderboardArgs {
     #[command(flatten)]
     pub form: FormArgs,
     /// Sums of `karat card sql --sums` in place of items
-    #[arg(long, value_name = "SUMS", num_args = 1.., requires = "card", conflicts_with = "files")]
+    #[arg(long, value_name = "SUMS", num_args = 1.., requires = "card", conflicts_with = "files", hide = true)]
     pub from: Vec<String>,
     /// Records, or evidence with --card; `-` or none reads standard input
     #[arg(value_name = "FILE")]

@@ -37,11 +37,11 @@ pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 use karat::ask::moment::{AsOf, moment};
-use karat::ask::{Fields, points};
+use karat::ask::{Fields, Judges, Tasks, Trend, points};
 use karat::sql::Dialect;
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
-pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
+pub use many::{CompareArgs, FormArgs, LeaderboardArgs, QuestionArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
@@ -96,7 +96,7 @@ pub enum Verb {
     /// Explain a score, and verify records
     Explain(ExplainArgs),
     /// Rank subjects, with error bars and letters for ties
-    Leaderboard(LeaderboardArgs),
+    Leaderboard(Box<LeaderboardArgs>),
     /// Show official scores: window, decay, review, tier, share
     Standing(StandingArgs),
     /// Say which of two is ahead, and which tasks got worse
@@ -105,6 +105,23 @@ pub enum Verb {
     Rate(Box<rate::RateArgs>),
     /// Say how far a ranking depends on its scorecard and single tasks
     Stress(StressArgs),
+    /// Hold judges against labels of people, and correct their scores
+    #[command(after_help = "\
+Example:
+  karat judges -c examples/cards/judged.toml --label human \\
+    --verdict judge --family family examples/labels/answers.jsonl")]
+    Judges(QuestionArgs<Judges>),
+    /// Look at the tasks: suspect keys, flaky outcomes, what decides
+    #[command(after_help = "\
+Example:
+  karat tasks -c examples/cards/task-run.toml \\
+    examples/leaderboard/runs.csv")]
+    Tasks(QuestionArgs<Tasks>),
+    /// Follow runs over time, with an alarm for every night
+    #[command(after_help = "\
+Example:
+  karat trend -c examples/cards/task-run.toml examples/nightly/runs.csv")]
+    Trend(QuestionArgs<Trend>),
     /// Find weights that predict an outcome, and propose them
     Tune(Box<tune::TuneArgs>),
     /// List, show, check, start and compare scorecards

@@ -20,6 +20,7 @@ mod log;
 #[cfg(feature = "server")]
 mod monitor;
 mod push;
+mod question;
 pub mod rate;
 mod rerun;
 #[cfg(feature = "server")]
@@ -67,6 +68,9 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Standing(args) => standing::run(args, cli),
         Verb::Compare(args) => compare::run(args, cli),
         Verb::Stress(args) => stress::run(args, cli),
+        Verb::Judges(args) => question::run(args, cli),
+        Verb::Tasks(args) => question::run(args, cli),
+        Verb::Trend(args) => question::run(args, cli),
         Verb::Tune(args) => tune::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),

@@ -397,8 +397,11 @@ fn a_page_is_a_document_and_its_command_or_a_handler_and_its_route() {
     assert!(read(check).contains("\"/reviews\""));
 }
 
+/// The pages of one question each.
+const QUESTIONS: [&str; 4] = ["cost.md", "judges.md", "tasks.md", "trend.md"];
+
 /// The guide is short enough to be read; what `--help` and `karat schema` say it does not say again. The pages of languages are
-/// counted apart: their users read no other, and others do not read them.
+/// counted apart: their users read no other, and others do not read them; so are the pages of single questions, which are short.
 #[test]
 fn the_guide_has_at_most_45_000_words() {
     let mut found = Vec::new();
@@ -410,6 +413,10 @@ fn the_guide_has_at_most_45_000_words() {
     let of_languages: Vec<PathBuf> = found.extract_if(.., |page| is_of_language(page)).collect();
     assert_eq!(of_languages.len(), 4);
     assert!(of_languages.iter().all(|page| words(page) <= 1500));
+    let is_of_question = |page: &PathBuf| QUESTIONS.iter().any(|name| page.ends_with(name));
+    let of_questions: Vec<PathBuf> = found.extract_if(.., |page| is_of_question(page)).collect();
+    assert_eq!(of_questions.len(), QUESTIONS.len());
+    assert!(of_questions.iter().all(|page| words(page) <= 900));
     let words = found.iter().map(words);
     let words: usize = words.sum();
     assert!(words <= 45_000, "{words} words");

@@ -539,6 +539,42 @@ fn every_door_ranks_by_groups_by_and_adds_columns_of_any_field_alike() {
     }
 }
 
+/// Answers about tasks and judges over HTTP match the command line for the same items, and their pages show them.
+#[test]
+fn questions_about_records_are_answered_over_http_as_by_the_command() {
+    let folder = Folder::new();
+    for name in ["cards/judged.toml", "labels/answers.jsonl"] {
+        folder.write(name.rsplit('/').next().unwrap(), &example(name));
+    }
+    let server = Server::new(folder.path(), &["scores"]);
+    let (status, body) = server.post("application/toml", "/v1/scorecards", &example("cards/judged.toml"));
+    assert_eq!(status, 201, "{body}");
+    let (status, body) = server.post(
+        "application/x-ndjson",
+        "/v1/evidence?card=judged@1.0.0",
+        &example("labels/answers.jsonl"),
+    );
+    assert!(matches!(status, 200 | 201), "{status} {body}");
+    let flags = "--label human --verdict judge --family family --bias-by length";
+    let query = "label=human&verdict=judge&family=family&bias_by=length";
+    for (name, flags, query) in
+        [("judges", flags, query), ("tasks", "--rate 0.1", "rate=0.1"), ("trend", "--run judge", "run=judge")]
+    {
+        let run = folder.line(&format!("{name} --card judged.toml answers.jsonl {flags} --format json"));
+        assert_eq!(run.status, 0, "{}", run.screen());
+        let (status, body) = server.ask("GET", &format!("/v1/{name}?card=judged@1.0.0&{query}"), "");
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(body.trim_end(), run.stdout.trim_end(), "{name}");
+        let (status, page) = server.ask("GET", &format!("/{name}?card=judged@1.0.0&{query}"), "");
+        assert_eq!(status, 200, "{page}");
+        assert!(page.contains("aster") || page.contains("question-01"), "{page}");
+        let (status, body) = server.ask("GET", &format!("/v1/{name}?card=judged@1.0.0&{query}&lable=x"), "");
+        assert!(status == 400 && body.contains("unknown field `lable`"), "{status} {body}");
+    }
+    let (status, body) = server.ask("GET", "/v1/judges?card=judged@1.0.0&label=nobody", "");
+    assert!(status == 422 && body.contains("nobody"), "{status} {body}");
+}
+
 #[test]
 fn every_door_refuses_the_same_questions_in_the_same_words() {
     let folder = Folder::new();

@@ -97,7 +97,7 @@ fn every_question_has_the_document_of_its_command() {
     let card = example("cards/task-run.toml");
     let same = |paths: &[&str], mut question: Value, line: &str| {
         let (folder, given) = files(paths);
-        folder.write("task-run.toml", &card);
+        folder.write("task-run.toml", question["card_text"].as_str().unwrap_or_default());
         question["files"] = given.into();
         same_as(&folder, &question, &Feeds::new(), line);
         let found = karat::json::answered(question.to_string().as_bytes(), &Feeds::new()).unwrap();
@@ -108,6 +108,11 @@ fn every_question_has_the_document_of_its_command() {
         json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "with": "tiers",
             "where": ["task!=none"], "sort": "low"}}),
         "leaderboard --card task-run.toml --attempts 2 --with tiers --where task!=none --sort low runs.csv",
+    );
+    same(
+        &["leaderboard/runs.csv"],
+        json!({"question": "leaderboard", "card_text": card, "settings": {"cost": "cost_usd", "group_by": "domain"}}),
+        "leaderboard --card task-run.toml --cost cost_usd --group-by domain runs.csv",
     );
     same(
         &["compare/base.csv", "compare/new.csv"],
@@ -149,6 +154,121 @@ fn every_question_has_the_document_of_its_command() {
             &format!("stress task-run.toml runs.csv {flags}"),
         );
     }
+    for (settings, flags) in [
+        (json!({"rate": 0.1, "pass": 50}), "--rate 0.1 --pass 50"),
+        (
+            json!({"version": "domain", "level": "0.9", "where": "task!=air-01"}),
+            "--version domain --level 0.9 --where task!=air-01",
+        ),
+    ] {
+        same(
+            &["leaderboard/runs.csv"],
+            json!({"question": "tasks", "card_text": card, "settings": settings}),
+            &format!("tasks --card task-run.toml runs.csv {flags}"),
+        );
+    }
+    let labels = json!({"label": "human", "verdict": "judge", "family": "family", "bias_by": ["length"]});
+    same(
+        &["labels/answers.jsonl"],
+        json!({"question": "judges", "card_text": example("cards/judged.toml"), "settings": labels}),
+        "judges --card task-run.toml --label human --verdict judge --family family --bias-by length answers.jsonl",
+    );
+}
+
+/// Prices that are partly known: what is paid is divided by what is solved for it, and no more.
+#[test]
+fn a_solved_task_costs_what_is_paid_where_prices_are_known() {
+    let folder = Folder::new();
+    folder.write("task-run.toml", &example("cards/task-run.toml"));
+    let mut rows = String::from("subject,task,outcome,solved,cost_usd\n");
+    for task in 0..20 {
+        // Half of the runs of `a` have no price; all of `b` have one, which is half of the other.
+        let price = if task % 2 == 0 { "0.10" } else { "" };
+        let solved = usize::from(task < 18);
+        let outcome = if solved == 1 { "succeeded" } else { "failed" };
+        rows.push_str(&format!(
+            "a,t{task:02},{outcome},{solved},{price}\nb,t{task:02},{outcome},{solved},0.05\n"
+        ));
+    }
+    folder.write("runs.csv", &rows);
+    let line = "leaderboard --card task-run.toml --cost cost_usd runs.csv";
+    let run = folder.line(&format!("{line} --format json"));
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let cost = &found["leaderboards"][0]["cost"];
+    assert_eq!(
+        (&cost["tasks"], &cost["tasks_left_out"], &cost["unit"]),
+        (&json!(10), &json!(10), &json!("USD")),
+        "{cost}"
+    );
+    let of =
+        |name: &str| cost["subjects"].as_array().unwrap().iter().find(|it| it["subject"] == name).unwrap();
+    let (a, b) = (of("a"), of("b"));
+    // Ten runs with a price, nine of them solved; twenty of the other, eighteen solved.
+    let per = |it: &Value| it["per_solved"]["value"].clone();
+    assert_eq!((per(a), per(b)), (json!(0.111111111), json!(0.055555556)), "{cost}");
+    assert_eq!((&a["share_with_cost"], &b["share_with_cost"]), (&json!(0.5), &json!(1)));
+    assert_eq!((&a["on_front"], &b["on_front"]), (&json!(false), &json!(true)));
+    let screen = folder.line(&format!("{line} --format table")).stdout;
+    assert!(screen.contains("costs are known in part of `a`"), "{screen}");
+    let debts: Vec<String> = rows
+        .lines()
+        .zip(0..)
+        .map(|(row, at)| format!("{row},{}", if at == 0 { "debt" } else { "-1" }))
+        .collect();
+    folder.write("debts.csv", &debts.join("\n"));
+    let run = folder.line("leaderboard --card task-run.toml --cost debt debts.csv");
+    assert!(run.status == 1 && run.stderr.contains("expected a cost"), "{}", run.screen());
+    let run = folder.line(&line.replace("cost_usd", "cost_eur"));
+    assert!(run.status == 1 && run.stderr.contains("did you mean `cost_usd`?"), "{}", run.screen());
+}
+
+/// A question with too few items has no number for an answer, and a wrong label is refused by its place.
+#[test]
+fn tasks_and_judges_need_enough_and_labels_are_verdicts() {
+    let folder = Folder::new();
+    folder.write("judged.toml", &example("cards/judged.toml"));
+    let row = |subject: &str, task: &str, rest: &str| {
+        format!("{{\"subject\": \"{subject}\", \"task\": \"{task}\", \"judge\": true{rest}}}\n")
+    };
+    folder.write("one.jsonl", &(row("a", "t1", "") + &row("a", "t2", ", \"human\": \"pass\"")));
+    let run = folder.line("tasks --card judged.toml one.jsonl");
+    assert_eq!(run.status, 12, "{}", run.screen());
+    assert!(run.stderr.contains("says nothing about the tasks"), "{}", run.stderr);
+    let run = folder.line("judges --card judged.toml --label human one.jsonl --format json");
+    assert_eq!(run.status, 0, "{}", run.screen());
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let judge = &found["judges"][0];
+    assert_eq!((&judge["verdict"], &judge["labelled"]), (&json!("score"), &json!(1)), "{found}");
+    assert!(judge["accuracy"].is_null() && judge["agreement"]["kappa"].is_null(), "{found}");
+    let subject = &judge["subjects"][0];
+    assert!(
+        subject["corrected"].is_null() && subject["reason"].as_str().unwrap().contains("too few"),
+        "{found}"
+    );
+    folder.write(
+        "wrong.jsonl",
+        &(row("a", "t1", ", \"human\": 7") + &row("a", "t2", ", \"human\": \"maybe\"")),
+    );
+    let run = folder.line("judges --card judged.toml --label human wrong.jsonl");
+    assert_eq!(run.status, 1, "{}", run.screen());
+    for wanted in ["wrong.jsonl:1", "wrong.jsonl:2", "`maybe`", "pass or fail, or a number from 0 to 1"] {
+        assert!(run.stderr.contains(wanted), "{wanted}: {}", run.stderr);
+    }
+    let run = folder.line("judges --card judged.toml --label hman one.jsonl");
+    assert!(run.status == 1 && run.stderr.contains("did you mean `human`?"), "{}", run.screen());
+    let run = folder.line("judges --card judged.toml --label human --where task=t1 one.jsonl");
+    assert!(run.status != 0 && run.stdout.is_empty(), "{}", run.screen());
+    // Labels that are numbers pass from 50 points on a scale to 100.
+    let numbers: String = (0..30)
+        .map(|at| row("a", &format!("t{at}"), &format!(", \"human\": {}", f64::from(at % 3) / 2.0)))
+        .collect();
+    folder.write("numbers.jsonl", &numbers);
+    let run = folder.line("judges --card judged.toml --label human numbers.jsonl --format table");
+    assert!(run.stdout.contains("--pass POINTS"), "{}", run.screen());
+    let run = folder.line("judges --card judged.toml --label human numbers.jsonl --pass 50 --format json");
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["pass"], 0.5);
+    assert_eq!(found["judges"][0]["accuracy"]["accuracy"]["value"], 0.666666667, "{found}");
 }
 
 #[test]

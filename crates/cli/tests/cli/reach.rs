@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Command;
 
 use karat_importers::IMPORTERS;
@@ -366,6 +367,84 @@ fn the_action_is_well_formed() {
     let runs = text.split("runs:\n").nth(1).unwrap();
     assert!(runs.contains("using: composite"));
     assert_eq!(runs.matches("shell: bash").count(), runs.matches("run: ").count());
+}
+
+/// Answers the requests of a step as GitHub does, and returns each with its body once the comments are gone.
+fn github(comments: &'static str, requests: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let seen = std::thread::spawn(move || {
+        let mut seen = Vec::new();
+        for stream in listener.incoming().take(requests) {
+            let mut stream = stream.unwrap();
+            let (mut head, mut read) = (String::new(), BufReader::new(stream.try_clone().unwrap()));
+            while !head.ends_with("\r\n\r\n") {
+                assert!(read.read_line(&mut head).unwrap() > 0, "{head}");
+            }
+            let length =
+                head.to_lowercase().lines().find_map(|it| it.strip_prefix("content-length: ")?.parse().ok());
+            let mut body = vec![0; length.unwrap_or(0)];
+            read.read_exact(&mut body).unwrap();
+            let answer = if head.starts_with("GET") { comments } else { "{}" };
+            let size = answer.len();
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n{answer}")
+                .unwrap();
+            seen.push(format!("{head}{}", String::from_utf8(body).unwrap()));
+        }
+        seen
+    });
+    (address, seen)
+}
+
+/// The comment of a job is written once and renewed, never in the place of a person's, and the verdict stays that of the gate.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_writes_one_comment_and_renews_it() {
+    const MARK: &str = "<!-- karat: nightly / gate -->";
+    let of = |kind: &str, id: u32| {
+        format!(r#"{{"id": {id}, "body": "{MARK}\nold", "user": {{"type": "{kind}"}}}}"#)
+    };
+    let none: &'static str = format!("[{}]", of("User", 7)).leak();
+    let own: &'static str = format!("[{}, {}]", of("User", 7), of("Bot", 8)).leak();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_karat")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for (comments, wanted) in
+        [(none, "POST /repos/o/r/issues/3/comments "), (own, "PATCH /repos/o/r/issues/comments/8 ")]
+    {
+        let folder = Folder::new();
+        folder.write("event.json", r#"{"pull_request": {"number": 3}}"#);
+        let (address, seen) = github(comments, 2);
+        let event = folder.path().join("event.json").display().to_string();
+        let arguments = format!(
+            "leaderboard\n-c\n{0}/examples/cards/task-run.toml\n{0}/examples/leaderboard/runs.csv\n--fail-under\n99",
+            root().display()
+        );
+        let environment = [
+            ("KARAT_ARGUMENTS", arguments.as_str()),
+            ("KARAT_FORMAT", "github"),
+            ("KARAT_COMMENT", "true"),
+            ("KARAT_TOKEN", "secret-token"),
+            ("GITHUB_API_URL", &address),
+            ("GITHUB_EVENT_PATH", &event),
+            ("GITHUB_REPOSITORY", "o/r"),
+            ("GITHUB_WORKFLOW", "nightly"),
+            ("GITHUB_JOB", "gate"),
+            ("PATH", &path),
+        ];
+        let run = step(&folder, "gate", &environment);
+        assert_eq!(run.status, 10, "{}", run.screen());
+        let seen = seen.join().unwrap();
+        assert!(seen[0].starts_with("GET /repos/o/r/issues/3/comments?per_page=100&page=1 "), "{}", seen[0]);
+        assert!(seen[1].starts_with(wanted) && seen[1].contains("Bearer secret-token"), "{}", seen[1]);
+        let body: Value = serde_json::from_str(seen[1].split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        let summary = fs::read_to_string(folder.path().join("summary")).unwrap();
+        assert_eq!(body["body"], format!("{MARK}\n{summary}"));
+        assert!(summary.contains("heron") && !run.screen().contains("secret-token"), "{summary}");
+        // Without a pull request there is a warning, and the same verdict.
+        folder.write("event.json", "{}");
+        let run = step(&folder, "gate", &environment);
+        assert!(run.status == 10 && run.stderr.contains("::warning title=karat::"), "{}", run.screen());
+    }
 }
 
 /// A fork runs without secrets, and what has them neither checks out a fork nor writes an expression into a script.

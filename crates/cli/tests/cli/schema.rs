@@ -244,7 +244,7 @@ pub fn satisfies(name: &str, output: &str) {
 }
 
 /// Every command that gives JSON, with the schemas of its answers.
-const COMMANDS: [(&str, &[&str]); 26] = [
+const COMMANDS: [(&str, &[&str]); 29] = [
     ("cache show", &["cache"]),
     ("card check", &["card-check"]),
     ("card diff", &["card-diff"]),
@@ -255,6 +255,7 @@ const COMMANDS: [(&str, &[&str]); 26] = [
     ("grade", &["grade"]),
     ("judge", &["record", "judge-check"]),
     ("judge doctor", &["judge-doctor"]),
+    ("judges", &["judges"]),
     ("leaderboard", &["leaderboard"]),
     ("log backup", &["log-backup"]),
     ("log monitor", &["log-look"]),
@@ -269,6 +270,8 @@ const COMMANDS: [(&str, &[&str]); 26] = [
     ("serve", &["serve"]),
     ("standing", &["standing", "task"]),
     ("stress", &["stress"]),
+    ("tasks", &["tasks"]),
+    ("trend", &["trend"]),
     ("tune", &["tune"]),
     ("verify", &["verify"]),
 ];
@@ -338,6 +341,9 @@ fn what_karat_writes_satisfies_its_schema() {
             with(&["leaderboard", "--census", "--group-by", "domain", "--with", "cost_usd,gates"]),
         ),
         ("leaderboard", with(&["leaderboard", "--by", "cost_usd:asc"])),
+        ("tasks", with(&["tasks"])),
+        ("trend", with(&["trend"])),
+        ("judges", says("judges -c examples/cards/judged.toml --label human examples/labels/answers.jsonl")),
         ("compare", with(&["compare", "heron", "ibis", "--fail-if-worse", "50"])),
         ("compare-files", karat(&["compare", base, new, "-c", "examples/cards/task-run.toml"]).stdout),
         ("check", says("check --json --project examples/project/karat.toml")),

@@ -213,10 +213,11 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
     let needs_records = !ask.items.filters.is_empty()
         || ask.group_by.is_some()
         || ask.with.is_some()
+        || ask.cost.is_some()
         || asked.base == Base::Key;
     let few = asked.positions.len() <= RECORDS_MAX;
     let has_cases = !asked.over_cases.is_empty();
-    if !few && (ask.with.is_some() || asked.options.needs_evidence(&asked.pools)) {
+    if !few && (ask.with.is_some() || ask.cost.is_some() || asked.options.needs_evidence(&asked.pools)) {
         refuse!(
             Unanswerable,
             "columns, and fields that the scorecard does not declare, are of at most {RECORDS_MAX} records; {NARROW}"

@@ -1,7 +1,7 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
 //! * `traces`: spans of OpenTelemetry in. `evidence`: items in, one or many; `backfill`: history in; `records`: their scores, with explanations.
-//! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
+//! * `subjects`, `standings`, `leaderboards`: summaries of many records; `questions`: what else the command line asks; `reviews`: decisions of people.
 //! * `scorecards`: the cards that score; `weights`: weights from outside for them; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `flows`: tasks, plans and recordings of workflows.
@@ -19,6 +19,7 @@ mod keys;
 pub(crate) mod leaderboards;
 mod log;
 pub mod openapi;
+pub(crate) mod questions;
 mod receipts;
 pub(crate) mod records;
 pub mod reviews;
@@ -48,6 +49,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(standings::show))
         .routes(routes!(leaderboards::show))
         .routes(routes!(leaderboards::badge))
+        .routes(routes!(questions::judges))
+        .routes(routes!(questions::tasks))
+        .routes(routes!(questions::trend))
         .routes(routes!(reviews::queue, reviews::decide))
         .routes(routes!(scorecards::list, scorecards::publish))
         .routes(routes!(scorecards::check))

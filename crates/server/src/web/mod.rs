@@ -1,7 +1,7 @@
 //! The pages of a server: HTML that is complete without script, written by `karat::write::html`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `what_if`, `arena`, `game`,
-//!   `flows`, `reviews`, `session`: one file per page; `breakdown` explains a record
+//!   `flows`, `reviews`, `session`: one file per page; `questions` has one for all that the command line asks; `breakdown` explains a record
 //! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
 //! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
@@ -18,6 +18,7 @@ mod game;
 mod items;
 mod layout;
 mod leaderboard;
+mod questions;
 mod record;
 mod reviews;
 mod scorecards;
@@ -30,6 +31,7 @@ mod what_if;
 use crate::prelude::*;
 use axum::Router;
 use axum::routing::{get, post};
+use karat::ask::{Judges, Tasks, Trend};
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -43,6 +45,9 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/scorecards", get(scorecards::show_all))
         .route("/scorecards/{card}", get(scorecards::show))
         .route("/scorecards/{card}/what-if", get(what_if::given))
+        .route("/judges", get(questions::show::<Judges>))
+        .route("/tasks", get(questions::show::<Tasks>))
+        .route("/trend", get(questions::show::<Trend>))
         .route("/arena", get(arena::show))
         .route("/arena/matches/{match}", get(game::show))
         .route("/workflows", get(flows::show))

@@ -8,6 +8,7 @@
 //! - `system`, `league`, `drift`: the one interface, the state between matches, and what happened to the mean
 //! - `elo`, `glicko2`, `weng_lin`: the systems; `arena`, `title`: what a solo match of the arena does to a career
 //! - `bradley_terry`: counts, the graph of comparisons, the fit, its intervals
+//! - `covariates`: Bradley-Terry beside what else differs between two sides, such as the lengths of answers
 //! - `places`: ranks, their ranges, and tie groups
 //! - `forecast`: how well ratings predict; `bounds`: what is refused; `generator`: seeded random numbers
 //!
@@ -24,6 +25,7 @@
 pub mod arena;
 pub mod bounds;
 pub mod bradley_terry;
+pub mod covariates;
 mod drift;
 mod elo;
 mod forecast;

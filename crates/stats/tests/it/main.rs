@@ -2,3 +2,4 @@
 
 mod coverage;
 mod gate;
+mod style;

@@ -24,7 +24,7 @@ pub struct Prediction {
 impl Prediction {
     /// Computes it from the difference of two strengths and the tie parameter.
     #[inline]
-    pub(super) fn of(difference: f64, tie: f64) -> Self {
+    pub(in crate::rating) fn of(difference: f64, tie: f64) -> Self {
         // Over the weight of the stronger side, so that nothing overflows.
         let root = libm::exp(-0.5 * difference.abs());
         let share = 1.0 / (1.0 + root * root + tie * root);
@@ -40,7 +40,7 @@ impl Prediction {
 
     /// Returns how far each outcome's score (win, draw, loss) is from the expected one; without cancellation, so that one loss
     /// among a million wins keeps its digits.
-    pub(super) fn surpluses(&self) -> [f64; 3] {
+    pub(in crate::rating) fn surpluses(&self) -> [f64; 3] {
         [self.loss + 0.5 * self.draw, 0.5 * (self.loss - self.win), -self.score()]
     }
 }
@@ -227,7 +227,7 @@ fn add(vector: &mut [f64], place: usize, value: f64) {
 }
 
 /// Returns the sum of products, in order.
-pub(super) fn dot(one: &[f64], other: &[f64]) -> f64 {
+pub(in crate::rating) fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 

@@ -27,8 +27,10 @@ mod sandwich;
 
 pub use bootstrap::{Bootstrap, BootstrapError, Resamples};
 pub use counts::{Counts, CountsError, PairCount};
+pub(in crate::rating) use equations::dot;
 pub use error::{FitError, Separation};
 pub use fit::{BradleyTerry, Fit, Gaussian, Interval, LOGIT_POINTS, Prediction, Ties};
+pub(in crate::rating) use sandwich::Matrix;
 pub use sandwich::{Covariance, SandwichError, normal_deviations};
 
 #[cfg(test)]

@@ -77,8 +77,7 @@ impl Fit {
                 inverse.times(&scattered)
             }
         };
-        let values = covariance.rows().take(competitors).flat_map(|row| row.iter().take(competitors));
-        Ok(Covariance { competitors, values: values.copied().collect() })
+        Ok(Covariance::new(&covariance, competitors))
     }
 
     /// Returns the slopes of the equations. Without a prior, strengths are fixed only up to a constant: a constant
@@ -172,6 +171,12 @@ impl Fit {
 }
 
 impl Covariance {
+    /// Takes the part of a matrix that is about the strengths: its first `competitors` rows and columns.
+    pub(in crate::rating) fn new(matrix: &Matrix, competitors: usize) -> Self {
+        let values = matrix.rows().take(competitors).flat_map(|row| row.iter().take(competitors));
+        Self { competitors, values: values.copied().collect() }
+    }
+
     /// Returns the covariance of two competitors' strengths, in squared logits; `None` if there is no such index.
     pub fn between(&self, one: u32, other: u32) -> Option<f64> {
         let other = other as usize;
@@ -230,21 +235,21 @@ pub fn normal_deviations(confidence: f64) -> Option<f64> {
 }
 
 /// A square matrix, row by row.
-struct Matrix {
+pub(in crate::rating) struct Matrix {
     size: usize,
     values: Vec<f64>,
 }
 
 impl Matrix {
-    fn zero(size: usize) -> Self {
+    pub(in crate::rating) fn zero(size: usize) -> Self {
         Self { size, values: vec![0.0; size * size] }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+    pub(in crate::rating) fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.values.chunks_exact(self.size.max(1))
     }
 
-    fn row(&self, at: usize) -> Option<&[f64]> {
+    pub(in crate::rating) fn row(&self, at: usize) -> Option<&[f64]> {
         self.values.get(at * self.size..(at + 1) * self.size)
     }
 
@@ -252,7 +257,7 @@ impl Matrix {
         self.values.get_mut(at * self.size..(at + 1) * self.size)
     }
 
-    fn add(&mut self, row: usize, column: usize, value: f64) {
+    pub(in crate::rating) fn add(&mut self, row: usize, column: usize, value: f64) {
         if let Some(sum) = self.row_mut(row).and_then(|row| row.get_mut(column)) {
             *sum += value;
         }
@@ -268,7 +273,7 @@ impl Matrix {
 
     /// Returns the inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination on its
     /// diagonal; none if a pivot vanishes.
-    fn inverse(mut self) -> Option<Self> {
+    pub(in crate::rating) fn inverse(mut self) -> Option<Self> {
         let largest = (0..self.size).filter_map(|at| self.row(at)?.get(at).copied()).fold(0.0, f64::max);
         let mut pivot_row = vec![0.0; self.size];
         for at in 0..self.size {
@@ -288,7 +293,7 @@ impl Matrix {
         Some(self)
     }
 
-    fn times(&self, other: &Self) -> Self {
+    pub(in crate::rating) fn times(&self, other: &Self) -> Self {
         let mut out = Self::zero(self.size);
         for (at, row) in self.rows().enumerate() {
             for (factor, other) in row.iter().zip(other.rows()) {
