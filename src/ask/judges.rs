@@ -204,12 +204,12 @@ impl Judges {
         let rated = rated(items);
         let verdicts = items.iter().filter_map(|it| Observation::of_share(it.subject, it.task, it.verdict));
         let Some(judged) = few(TaskTable::of(rows.subjects.len(), verdicts))? else { return Ok(Vec::new()) };
+        let only: Vec<Rated> = rated.iter().filter(|it| it.label.is_some()).copied().collect();
         let mut found = Vec::new();
         for (at, subject) in rows.subjects.iter().enumerate() {
             let own = || items.iter().filter(|item| item.subject == at);
             let Some(mean) = judged.mean(at) else { continue };
             let corrected = Predicted::new(&rated, at, None, level);
-            let only: Vec<Rated> = rated.iter().filter(|it| it.label.is_some()).copied().collect();
             let labels_only = few(Predicted::new(&only, at, Some(0.0), level))?;
             let reason =
                 corrected.as_ref().err().map(|why| format!("its tasks with a label are too few: {why}"));
