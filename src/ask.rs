@@ -7,6 +7,7 @@
 pub mod about;
 pub mod answer;
 pub mod compare;
+pub mod grid;
 pub mod judges;
 pub mod leaderboard;
 pub mod moment;
@@ -34,6 +35,7 @@ use crate::rows::attempts::numbers;
 use crate::rows::filter::Filter;
 
 pub use about::About;
+pub use grid::Grid;
 pub use judges::Judges;
 pub use moment::AsOf;
 pub use standing::Standing;

@@ -23,6 +23,8 @@ pub struct Loaded {
     pub rows: Rows,
     /// These and those of the baseline, each subject of each side apart, if there is one.
     pub both: Option<Rows>,
+    /// The items of earlier runs and of this one, if there is a history.
+    pub history: Option<Rows>,
 }
 
 /// The items to load, and how they are scored.
@@ -37,12 +39,14 @@ pub struct Source<'a> {
     pub kept: &'a [String],
     /// The side whose items are kept by themselves, too.
     pub alone: Option<&'a str>,
+    /// True if each file is a run.
+    pub by_run: bool,
 }
 
 impl<'a> Source<'a> {
     /// Creates a source of items.
     pub fn new(items: &'a Items, card: Option<(Arc<CompiledCard>, Options)>) -> Self {
-        Self { items, card, labels: &[], kept: &[], alone: None }
+        Self { items, card, labels: &[], kept: &[], alone: None, by_run: false }
     }
 
     /// Reads and scores all items of the inputs.
@@ -58,6 +62,7 @@ impl<'a> Source<'a> {
             by_file: !inputs.sides().is_empty(),
             sides: inputs.sides(),
             alone: self.alone,
+            by_run: self.by_run,
             ..Selection::default()
         };
         let mut loading = Loading::new(selection, self.card, self.items.as_of.as_ref())?;
@@ -190,8 +195,8 @@ impl<'r> Loading<'r> {
         // Items would count under their ids: each attempt as its own task.
         self.engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?;
         Ok(match self.loader.finish_sides()? {
-            (Some(rows), both) => Loaded { rows, both: Some(both) },
-            (None, rows) => Loaded { rows, both: None },
+            (Some(rows), both) => Loaded { rows, both: Some(both), history: None },
+            (None, rows) => Loaded { rows, both: None, history: None },
         })
     }
 }

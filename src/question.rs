@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::answers::{self, Answer};
-use crate::ask::{About, Judges, Tasks, Trend};
+use crate::ask::{About, Grid, Judges, Tasks, Trend};
 use crate::document::{self, Document};
 use crate::error::Error;
 use crate::rows::Rows;
@@ -24,8 +24,16 @@ pub trait Question: DeserializeOwned + Default {
     /// Returns what it is about.
     fn about(&self) -> &About;
 
+    /// Returns the same, to be filled in.
+    fn about_mut(&mut self) -> &mut About;
+
     /// Returns the fields whose values the items must keep.
     fn kept(&self) -> Vec<String>;
+
+    /// Returns whether each of the files that items are of is a run.
+    fn is_by_file(&self, _files: usize) -> bool {
+        false
+    }
 
     /// Refuses settings that contradict each other.
     ///
@@ -50,7 +58,7 @@ pub trait Question: DeserializeOwned + Default {
 
 /// Makes a struct of [`crate::ask`] with the field `about` a question.
 macro_rules! question {
-    ($question:ident -> $answer:ty, $name:literal, $settings:expr, $document:path $(, alarm $alarm:expr)?) => {
+    ($question:ident -> $answer:ty, $name:literal, $settings:expr, $document:path $(, runs $by_file:path)? $(, alarm $alarm:expr)?) => {
         impl Question for $question {
             type Answer = $answer;
 
@@ -61,9 +69,17 @@ macro_rules! question {
                 &self.about
             }
 
+            fn about_mut(&mut self) -> &mut About {
+                &mut self.about
+            }
+
             fn kept(&self) -> Vec<String> {
                 self.kept()
             }
+
+            $(fn is_by_file(&self, files: usize) -> bool {
+                $by_file(self, files)
+            })?
 
             fn check(&self) -> Result<(), Error> {
                 self.check()
@@ -85,9 +101,13 @@ macro_rules! question {
     };
 }
 
+question!(
+    Grid -> answers::grid::Grid, "grid", &["subject", "run"], document::grid,
+    runs Grid::is_by_file
+);
 question!(Judges -> answers::judges::Judges, "judges", &["label", "verdict", "family", "bias_by", "pass"], document::judges);
 question!(Tasks -> answers::tasks::Tasks, "tasks", &["rate", "pass", "version"], document::of_tasks);
 question!(
     Trend -> answers::trend::Trend, "trend", &["run", "subject", "baseline", "direction"], document::trend,
-    alarm |ask, answer| ask.fail_on_alarm && answer.subjects.iter().any(|it| it.alarm.is_some())
+    runs Trend::is_by_file, alarm |ask, answer| ask.fail_on_alarm && answer.subjects.iter().any(|it| it.alarm.is_some())
 );

@@ -10,6 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answers::check::ProjectCheck;
 use crate::answers::comparison::{Comparison, Comparisons};
 use crate::answers::explanation::Explanation;
+use crate::answers::grid::Grid;
 use crate::answers::judges::Judges;
 use crate::answers::leaderboard::LeaderboardAnswer;
 use crate::answers::push::Pushed;
@@ -74,6 +75,7 @@ pub const ALL: &[Described] = &[
     described("stress", "`karat stress`", of::<Stress>),
     described("judges", "`karat judges`", of::<Judges>),
     described("tasks", "`karat tasks`", of::<Tasks>),
+    described("grid", "`karat grid`", of::<Grid>),
     described("trend", "`karat trend`", of::<Trend>),
     described("tune", "`karat tune`", of::<Tune>),
     described("verify", "`karat verify`, one line each", of::<Verification>),

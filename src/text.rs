@@ -162,6 +162,24 @@ pub fn is_named(wanted: &str, id: &str) -> bool {
     wanted == id || own_name("", id).is_some_and(|shown| shown == wanted)
 }
 
+/// The most characters of a course.
+const COURSE: usize = 24;
+
+/// Draws values as bars between the lowest and the highest, the means of equal stretches where there are many: `▁▄█`.
+pub fn spark(values: &[f64]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let stretch = values.len().div_ceil(COURSE).max(1);
+    let means: Vec<f64> =
+        values.chunks(stretch).map(|own| own.iter().sum::<f64>() / own.len() as f64).collect();
+    let low = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let range = means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - low;
+    let bar = |mean: f64| {
+        let at = if range > 0.0 { ((mean - low) / range * 7.0).round() as usize } else { 3 };
+        BARS.get(at).copied().unwrap_or('▁')
+    };
+    if means.is_empty() { String::from("–") } else { means.into_iter().map(bar).collect() }
+}
+
 /// Joins names: `one`, `one and two`, `one, two and three`.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names {
@@ -176,6 +194,14 @@ pub fn list<S: AsRef<str>>(names: &[S]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_course_is_drawn_between_its_ends() {
+        assert_eq!(spark(&[0.0, 5.0, 10.0, 2.0]), "▁▅█▂");
+        assert_eq!(spark(&[3.0, 3.0]), "▄▄");
+        assert_eq!(spark(&[]), "–");
+        assert_eq!(spark(&[1.0; 1000]).chars().count(), 24);
+    }
+
     use super::*;
 
     #[test]

@@ -35,6 +35,7 @@ pub mod changes;
 pub mod check;
 pub mod comparison;
 pub mod diff;
+pub mod grid;
 pub mod judges;
 pub mod leaderboard;
 pub mod notes;

@@ -23,7 +23,7 @@ pub struct Tasks {
     pub rate: f64,
     /// The tasks, the most doubtful first: suspect ones, flaky ones, those that decide nothing, then by name.
     pub tasks: Vec<TaskReport>,
-    /// True if outcomes change by themselves at most tasks: the subjects are random then and not the tasks, and nothing is proposed.
+    /// True if outcomes change by themselves at more than a quarter of the tasks, and at four or more: the subjects are random then and not the tasks, and nothing is proposed.
     pub subjects_vary: bool,
     /// The fewest subjects with which one wrong task could be found; null if no test could show anything.
     pub subjects_for_one: Option<u64>,

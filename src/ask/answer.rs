@@ -56,6 +56,12 @@ pub(crate) fn asked(sure: &Sure, by: By, usual: Settings) -> Settings {
 /// Returns the condition for a pass: at these points and above, or by the outcome.
 pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Error> {
     let Some(points) = points else { return Ok(Pass::Stated) };
+    let max = i64::from(scale.max);
+    if max > 1 && (1..Decimal::ONE.millionths() * max / 100).contains(&points.millionths()) {
+        let meant = Decimal::from_millionths(points.millionths() * max);
+        let message = format!("a pass from {points} points on is almost nothing on a scale from 0 to {max}");
+        return Err(invalid(message).hint(format!("for that share of the scale give {meant}")));
+    }
     Ok(Pass::From(billionths_of_scale("--pass", points, scale)?))
 }
 

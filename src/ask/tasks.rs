@@ -30,8 +30,9 @@ const FEWEST: usize = 8;
 const TAU: f64 = 0.95;
 /// The chance of another outcome that is tolerated.
 pub(crate) const BOUND: f64 = 0.05;
-/// As many tasks may be flaky whatever the share of all.
+/// As many tasks may be flaky whatever the share of all; beyond them, one in this number.
 const FEW_FLAKY: usize = 3;
+const ONE_IN: usize = 4;
 /// The seed of what is drawn.
 const SEED: u64 = 1;
 
@@ -100,8 +101,8 @@ impl Tasks {
         }
         let found = items(&table, settings.level).map_err(|error| invalid(error.to_string()))?;
         let is_several = (0..table.subjects()).filter(|&it| table.tasks_of(it) > 0).count() > 1;
-        let repeats = attempts.by_task(&settings)?;
-        if !is_several && repeats.values().all(|it| it.repeats == 0) {
+        let (mut repeats, subjects_vary) = attempts.repeats(rows, &settings)?;
+        if !is_several && attempts.groups.values().flatten().all(|(_, passes)| passes.len() < 2) {
             let message = "one subject with one attempt at each task says nothing about the tasks";
             return Err(Error::new(Code::NothingCounts, message)
                 .hint("give the items of several subjects, or several attempts at each task"));
@@ -112,6 +113,9 @@ impl Tasks {
         let alike = told(redundant(&table, NEAR, FEWEST), "no task can be left out", &mut unanswered)?;
         let subset =
             told(attempts.subset(rows, &table, &settings), "no subset can be checked", &mut unanswered)?;
+        if subset == Some(None) {
+            unanswered.push(String::from("no small set of tasks keeps the order of the subjects"));
+        }
         let name = |task: usize| rows.tasks.names.get(task).cloned().unwrap_or_default();
         let names = |tasks: &[usize]| tasks.iter().map(|task| name(*task)).collect::<Vec<_>>();
         let test = |task: usize| -> Option<&TaskTest> {
@@ -129,14 +133,8 @@ impl Tasks {
                 decides_nothing: item.decides_nothing,
                 p: test.map(|it| share(it.p)),
                 is_suspect: test.map(|it| it.suspect),
-                repeats: attempts.report(rows, item.task, repeats.get(&item.task)),
+                repeats: repeats.remove(&item.task).unwrap_or_else(|| attempts.report(rows, item.task, None)),
             });
-        }
-        let repeated = tasks.iter().filter(|it| it.repeats.attempts > it.subjects).count();
-        let flaky = tasks.iter().filter(|it| it.repeats.verdict == FlakyVerdict::Flaky).count();
-        let subjects_vary = flaky > FEW_FLAKY && 2 * flaky > repeated;
-        if subjects_vary {
-            tasks.iter_mut().for_each(|it| it.repeats.proposal = FlakyProposal::Keep);
         }
         tasks.sort_by_key(|task| {
             let is_flaky = task.repeats.verdict == FlakyVerdict::Flaky;
@@ -206,15 +204,17 @@ fn table(rows: &Rows, runs: impl Iterator<Item = RunSum>) -> Result<TaskTable, E
 /// The attempts of each subject at each task under one version, in their order.
 pub(crate) struct Attempts {
     /// By task, then by subject: the values in billionths, and whether they pass.
-    groups: BTreeMap<usize, Vec<(usize, Vec<bool>)>>,
+    pub groups: BTreeMap<usize, Vec<(usize, Vec<bool>)>>,
     /// The row of each item that counts, with its value.
     values: Vec<Option<(usize, usize, i64)>>,
+    /// True if it is known in which order all attempts were.
+    is_ordered: bool,
     /// True in the second half of the attempts of a subject at a task; none where there is one.
     halves: Vec<Option<bool>>,
 }
 
 impl Attempts {
-    fn of(ask: &Tasks, rows: &Rows, settings: &Settings, condition: Pass) -> Result<Self, Error> {
+    pub(crate) fn of(ask: &Tasks, rows: &Rows, settings: &Settings, condition: Pass) -> Result<Self, Error> {
         let versions = match &ask.version {
             Some(field) => rows.texts(field, "--version")?,
             None => vec![None; rows.rows.len()],
@@ -226,7 +226,12 @@ impl Attempts {
             Some((row.subject, task, run.value(settings.policy)?, condition.of(&run, settings.policy)?))
         };
         let all: Vec<usize> = (0..rows.rows.len()).collect();
-        let mut found = Self { groups: BTreeMap::new(), values: Vec::new(), halves: vec![None; all.len()] };
+        let mut found = Self {
+            groups: BTreeMap::new(),
+            values: Vec::new(),
+            is_ordered: true,
+            halves: vec![None; all.len()],
+        };
         found.values = all.iter().map(|at| value(*at).map(|it| (it.0, it.1, it.2))).collect();
         for (subject, tasks) in rows.by_task(&all, false) {
             for attempts in tasks {
@@ -235,7 +240,9 @@ impl Attempts {
                 };
                 let counted: Vec<usize> = attempts.into_iter().filter(|at| value(*at).is_some()).collect();
                 let mut by_version: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
-                for at in rows.in_order(counted).rows {
+                let ordered = rows.in_order(counted);
+                found.is_ordered &= ordered.is_known;
+                for at in ordered.rows {
                     by_version.entry(versions.get(at).copied().flatten()).or_default().push(at);
                 }
                 for own in by_version.into_values() {
@@ -256,14 +263,44 @@ impl Attempts {
         Some(RunSum { subject, task, outcome: None, runs: 1, scored: 1, sum: value })
     }
 
-    fn by_task(&self, settings: &Settings) -> Result<BTreeMap<usize, Flakiness>, Error> {
+    /// Returns what the outcomes of each task say, and whether they change at many tasks: the subjects are random then, and nothing is
+    /// proposed.
+    pub(crate) fn repeats(
+        &self,
+        rows: &Rows,
+        settings: &Settings,
+    ) -> Result<(BTreeMap<usize, Repeats>, bool), Error> {
         let rule = FlakyRule { bound: BOUND, level: settings.level };
-        let judged = self.groups.iter().map(|(task, groups)| {
-            let groups: Vec<&[bool]> = groups.iter().map(|(_, passes)| passes.as_slice()).collect();
-            Ok((*task, few(rule.judge(&groups))?))
-        });
-        let judged: Result<Vec<_>, Error> = judged.collect();
-        Ok(judged?.into_iter().filter_map(|(task, found)| Some((task, found?))).collect())
+        let (mut found, mut repeated, mut flaky) = (BTreeMap::new(), 0, 0);
+        for (task, groups) in &self.groups {
+            let passes: Vec<&[bool]> = groups.iter().map(|(_, passes)| passes.as_slice()).collect();
+            let report = self.report(rows, *task, few(rule.judge(&passes))?.as_ref());
+            repeated += usize::from(report.attempts > groups.len() as u64);
+            // What changed once and stayed is of another version.
+            flaky += usize::from(report.proposal == FlakyProposal::Quarantine);
+            found.insert(*task, report);
+        }
+        let subjects_vary = flaky > FEW_FLAKY && ONE_IN * flaky > repeated;
+        if subjects_vary {
+            found.values_mut().for_each(|it| it.proposal = FlakyProposal::Keep);
+        }
+        Ok((found, subjects_vary))
+    }
+
+    /// Returns whether it is known in which order all attempts were.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    /// Returns whether a task that was flaky has shown to be stable with each subject: only where the order of all attempts is known.
+    pub(crate) fn comes_back(&self, task: usize, level: f64) -> Result<bool, Error> {
+        let rule = FlakyRule { bound: BOUND, level };
+        let groups = self.groups.get(&task).map(Vec::as_slice).unwrap_or_default();
+        let mut back = self.is_ordered && !groups.is_empty();
+        for (_, passes) in groups {
+            back &= rule.comes_back(passes).map_err(|error| invalid(error.to_string()))?;
+        }
+        Ok(back)
     }
 
     /// Returns the subset of the tasks that keeps the order, and what it was checked on.
@@ -298,12 +335,18 @@ impl Attempts {
         };
         let largest = flaky()
             .max_by(|one, other| one.0.change.unwrap_or(0.0).total_cmp(&other.0.change.unwrap_or(0.0)));
+        let has_stayed =
+            flaky().all(|(group, _)| group.few_changes_p.is_some_and(|p| p < 1.0 - group.pass_rate.level));
         let mut subjects: Vec<String> =
             flaky().map(|(_, (subject, _))| rows.subject_name(*subject).to_owned()).collect();
         subjects.dedup();
         Repeats {
             verdict: found.map_or(FlakyVerdict::Unknown, |it| it.verdict),
-            proposal: found.map_or(FlakyProposal::Repeat, |it| it.proposal),
+            proposal: found.map_or(FlakyProposal::Repeat, |it| match it.proposal {
+                // It changed and stayed: that is another version, which no one named.
+                FlakyProposal::Quarantine if has_stayed => FlakyProposal::Keep,
+                proposal => proposal,
+            }),
             attempts: passes.trials(),
             passes: passes.successes(),
             flaky_subjects: subjects,

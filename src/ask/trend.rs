@@ -1,7 +1,7 @@
 //! The answer to [`Trend`]: runs of a subject in time, and an alarm that is false once in a life with a bounded chance.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use karat_core::timestamp::Timestamp;
 use karat_stats::StatisticsError;
@@ -22,7 +22,7 @@ use crate::leaderboard::{By, Settings, is_measured, run};
 use crate::rows::Rows;
 
 /// The runs by their files, and by their days.
-const FILE: &str = "file";
+const FILE: &str = Trend::FILE;
 const DAY: &str = "day";
 /// The seed of what is drawn.
 const SEED: u64 = 1;
@@ -76,7 +76,7 @@ impl Default for Trend {
     }
 }
 
-fn direction(text: &str) -> Result<Direction, String> {
+pub(crate) fn direction(text: &str) -> Result<Direction, String> {
     let all = [Direction::Decline, Direction::Improvement, Direction::Either];
     let found = all.into_iter().find(|it| it.name() == text);
     found.ok_or_else(|| String::from("expected decline, improvement or either"))
@@ -104,9 +104,17 @@ struct Runs<'r> {
 }
 
 impl Trend {
+    /// The word for runs by their files.
+    pub const FILE: &'static str = "file";
+
     /// Returns the fields whose values the items must keep.
     pub fn kept(&self) -> Vec<String> {
-        self.run.iter().filter(|field| ![FILE, DAY].contains(&field.as_str())).cloned().collect()
+        kept_of(self.run.as_ref())
+    }
+
+    /// Returns whether each of the `files` is a run.
+    pub fn is_by_file(&self, files: usize) -> bool {
+        self.run.as_deref().map_or(files > 1, |field| field == FILE)
     }
 
     /// Refuses settings that no flag takes.
@@ -159,10 +167,9 @@ impl Trend {
 
     /// Sorts the items into runs.
     fn runs<'r>(&'r self, rows: &Rows, settings: &Settings) -> Result<Runs<'r>, Error> {
-        let files: BTreeSet<&str> = rows.rows.iter().map(|row| rows.file_and_line(row).0).collect();
         let by = match self.run.as_deref() {
             Some(field) => field,
-            None if files.len() > 1 => FILE,
+            None if rows.files().len() > 1 => FILE,
             None if rows.rows.iter().all(|row| row.time().is_some()) => DAY,
             None => {
                 return Err(invalid("nothing says which run an item is of").hint(
@@ -170,25 +177,12 @@ impl Trend {
                 ));
             }
         };
-        let names: Vec<Option<String>> = match by {
-            FILE => rows.rows.iter().map(|row| Some(rows.file_and_line(row).0.to_owned())).collect(),
-            DAY => {
-                let day = |time: Timestamp| time.to_string().chars().take(10).collect();
-                rows.rows.iter().map(|row| row.time().map(day)).collect()
-            }
-            field => rows.texts(field, "--run")?.into_iter().map(|it| it.map(str::to_owned)).collect(),
-        };
-        if let Some((row, _)) = rows.rows.iter().zip(&names).find(|(_, name)| name.is_none()) {
-            let message = format!("{}: the item has no `{by}`, so its run is not known", rows.place(row));
-            return Err(
-                Error::new(Code::EvidenceRefused, message).hint("give it one, or leave it out with --where")
-            );
-        }
+        let names = run_names(rows, by)?;
         let mut found: BTreeMap<String, Vec<Item>> = BTreeMap::new();
         for ((row, task), name) in rows.rows.iter().zip(&rows.tasks.of_rows).zip(names) {
             let of_row = Some(row).filter(|row| is_measured(row, By::Score));
             let value = of_row.and_then(|row| run(row, *task, By::Score).value(settings.policy));
-            if let Some((value, name)) = value.zip(name) {
+            if let Some(value) = value {
                 let item = Item { subject: row.subject, task: *task, value, time: row.time() };
                 found.entry(name).or_default().push(item);
             }
@@ -299,6 +293,30 @@ impl Trend {
     }
 }
 
+/// Returns the run of each item: its file, the day of its time, or its value of a field.
+pub(super) fn run_names(rows: &Rows, by: &str) -> Result<Vec<String>, Error> {
+    let names: Vec<Option<String>> = match by {
+        FILE => rows.rows.iter().map(|row| Some(rows.file(row).to_owned())).collect(),
+        DAY => {
+            let day = |time: Timestamp| time.to_string().chars().take(10).collect();
+            rows.rows.iter().map(|row| row.time().map(day)).collect()
+        }
+        field => rows.texts(field, "--run")?.into_iter().map(|it| it.map(str::to_owned)).collect(),
+    };
+    if let Some((row, _)) = rows.rows.iter().zip(&names).find(|(_, name)| name.is_none()) {
+        let message = format!("{}: the item has no `{by}`, so its run is not known", rows.place(row));
+        return Err(
+            Error::new(Code::EvidenceRefused, message).hint("give it one, or leave it out with --where")
+        );
+    }
+    Ok(names.into_iter().flatten().collect())
+}
+
+/// Returns the fields that items must keep for their runs.
+pub(super) fn kept_of(run: Option<&String>) -> Vec<String> {
+    run.filter(|field| ![FILE, DAY].contains(&field.as_str())).into_iter().cloned().collect()
+}
+
 /// Returns the tasks that carry a change, the largest one first.
 fn changed(rows: &Rows, tasks: &[core::TaskChange]) -> Vec<ChangedTask> {
     let scale = rows.scale.max;
@@ -319,7 +337,7 @@ fn changed(rows: &Rows, tasks: &[core::TaskChange]) -> Vec<ChangedTask> {
 }
 
 /// Returns a name in parts that compare as people count: `run-9` before `run-10`.
-fn numbered(name: &str) -> Vec<(&str, u64)> {
+pub(super) fn numbered(name: &str) -> Vec<(&str, u64)> {
     let mut parts = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {

@@ -1,9 +1,10 @@
 //! The document of the check of a project: a test case for each gate, then what the leaderboard and the comparison say.
 
 use super::{
-    Case, CaseResult, Cell, Column, ComparisonView, Document, Finding, LeaderboardView, Level, Part, Table,
+    Case, CaseResult, Cell, Column, ComparisonView, Document, Finding, Kind, LeaderboardView, Level, Part,
+    Row, Table,
 };
-use crate::answers::check::{AskedGate, ProjectCheck};
+use crate::answers::check::{AskedGate, ProjectCheck, QuarantinedTask};
 use crate::text::{Tone, count};
 
 /// Returns the document of a check.
@@ -20,7 +21,9 @@ pub fn check(answer: &ProjectCheck, board: LeaderboardView<'_>, view: &Compariso
         ..Document::default()
     };
     document.note(Tone::Care, answer.notes.iter().cloned());
-    for part in [Some(board), compared].into_iter().flatten() {
+    let trend = answer.trend.as_ref().map(|trend| super::trend(trend, &[]));
+    let apart = quarantine(answer);
+    for part in [Some(board), compared, trend, apart].into_iter().flatten() {
         let Document { title, lines, parts, cases, findings, .. } = part;
         // The scorecard is named already.
         let lines = [title].into_iter().chain(lines);
@@ -35,6 +38,62 @@ pub fn check(answer: &ProjectCheck, board: LeaderboardView<'_>, view: &Compariso
     }
     document.findings.sort_by_key(|finding| finding.level);
     document
+}
+
+/// Returns the document of the tasks in quarantine and of those that belong there, if there are any.
+pub fn quarantine(answer: &ProjectCheck) -> Option<Document> {
+    let in_quarantine = |it: &QuarantinedTask| -> Row {
+        let state = match (it.has_ended, it.comes_back) {
+            (true, _) => Cell::Mark(Tone::Bad, "ended", "ended"),
+            (false, true) => Cell::Mark(Tone::Good, "comes-back", "may come back"),
+            (false, false) => Cell::Word("in-quarantine", "in quarantine"),
+        };
+        let changes = it.repeats.as_ref();
+        vec![
+            Cell::text(&it.task),
+            state,
+            Cell::text(&it.until),
+            Cell::text(format!("{} of {}", it.passes, it.items)),
+            Cell::of_text(changes.map(|it| format!("{} of {}", it.passes, it.attempts))),
+            super::tasks::measured(changes.and_then(|it| it.change)),
+            Cell::text(&it.reason),
+        ]
+        .into()
+    };
+    let proposed = answer.flaky.iter().map(|it| -> Row {
+        let repeats = &it.repeats;
+        vec![
+            Cell::text(&it.task),
+            Cell::Mark(Tone::Care, "proposed", "proposed"),
+            Cell::Absent,
+            Cell::Absent,
+            Cell::text(format!("{} of {}", repeats.passes, repeats.attempts)),
+            super::tasks::measured(repeats.change),
+            Cell::Absent,
+        ]
+        .into()
+    });
+    let rows: Vec<Row> = answer.quarantine.iter().map(in_quarantine).chain(proposed).collect();
+    let level = answer.leaderboard.basis.level;
+    let columns = vec![
+        Column::name("task"),
+        Column::text("state"),
+        Column::text("until"),
+        Column::text("passes").labelled("passes in this run"),
+        Column::text("history").labelled("passes of all attempts"),
+        Column::new("change", Kind::Interval { sides: None, level }).labelled("chance of a change"),
+        Column::text("reason"),
+    ];
+    let today = answer.today.as_ref().map_or_else(String::new, |day| format!(", on {day}"));
+    let title = format!("Quarantine: {}{today}", count(answer.quarantine.len(), "task"));
+    (!rows.is_empty()).then(|| Document {
+        title,
+        parts: vec![Part::Table(Table {
+            is_list: true,
+            ..Table::new("Tasks in quarantine or proposed for it", columns, rows)
+        })],
+        ..Document::default()
+    })
 }
 
 fn title(gates: &[AskedGate]) -> String {

@@ -1,5 +1,6 @@
 //! The parts of a leaderboard on quality against cost.
 
+use super::figure::{Dot, Figure, Scatter};
 use super::{Cell, Column, Kind, Part, Row, Table};
 use crate::answers::leaderboard::cost::{CostFront, Dominance, SubjectCost};
 use crate::estimate::{Writing, whole_percent};
@@ -23,18 +24,39 @@ pub(super) fn cost(found: &CostFront, level: f64) -> Vec<Part> {
         );
         parts.push(Part::Note(Tone::Care, line));
     }
-    if found.reason.is_none() && found.tasks < FEW_TASKS {
+    if found.reason.is_none() && found.tasks < FEW_TASKS && found.subjects.len() > 1 {
         let line = format!(
             "{} show little of who dominates whom: 50 or more do",
             count(found.tasks as usize, "task")
         );
         parts.push(Part::Note(Tone::Care, line));
     }
+    parts.extend(chart(found, &unit));
     parts.push(Part::Table(subjects(found, &unit, level)));
     if !found.dominance.is_empty() {
         parts.push(Part::Table(dominance(&found.dominance)));
     }
     parts
+}
+
+/// Returns the chart of quality against cost; none without a front, or of one subject.
+fn chart(found: &CostFront, unit: &str) -> Option<Part> {
+    let dot = |it: &SubjectCost| {
+        Some(Dot {
+            name: short(&it.subject),
+            across: it.cost?,
+            up: 100.0 * it.quality?,
+            is_on_front: it.on_front == Some(true),
+        })
+    };
+    let dots: Vec<Dot> = found.subjects.iter().filter_map(dot).collect();
+    let scatter = Scatter {
+        caption: String::from("Better is up, cheaper is left; the line is the front"),
+        across: format!("cost of a task{unit}"),
+        up: String::from("quality in %"),
+        dots,
+    };
+    (scatter.dots.len() > 1).then(|| Figure::Scatter(scatter).into())
 }
 
 fn sentence(found: &CostFront) -> String {
@@ -43,10 +65,16 @@ fn sentence(found: &CostFront) -> String {
     }
     let on: Vec<String> =
         found.subjects.iter().filter(|it| it.on_front == Some(true)).map(|it| short(&it.subject)).collect();
+    if let [only] = found.subjects.as_slice() {
+        return format!("{} is alone, so no one is better or cheaper", short(&only.subject));
+    }
     let who = named(&on).unwrap_or_else(|| String::from("no subject"));
     let left = match found.tasks_left_out {
         0 => String::new(),
-        left => format!("; {} left out, as not all have a cost there", count(left as usize, "task")),
+        left => format!(
+            "; {} left out, as not all have both a result and a cost there",
+            count(left as usize, "task")
+        ),
     };
     format!(
         "no subject is both better and cheaper than {who}, over {}{left}",

@@ -33,6 +33,34 @@ pub enum Figure {
     Closed(Table),
     /// Values over time.
     History(History),
+    /// Subjects between two values.
+    Scatter(Scatter),
+}
+
+/// Subjects between two values, of which one is better if it is high, the other if it is low.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scatter {
+    /// The caption.
+    pub caption: String,
+    /// The label of the value that is better low.
+    pub across: String,
+    /// The label of the value that is better high.
+    pub up: String,
+    /// The subjects.
+    pub dots: Vec<Dot>,
+}
+
+/// A subject between two values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// The subject.
+    pub name: String,
+    /// The value that is better low.
+    pub across: f64,
+    /// The value that is better high.
+    pub up: f64,
+    /// True if no other is better in one of both and as good in the other.
+    pub is_on_front: bool,
 }
 
 /// Values over time, one panel per subject.

@@ -192,11 +192,23 @@ fn leader(judge: &Judge) -> String {
         _ => String::new(),
     };
     let mean = first.corrected.map_or(0.0, |it| it.mean);
-    let settled = match judge.neighbours.first().map(|it| it.is_settled) {
-        Some(false) => ", which is not settled",
-        _ => "",
+    let (all, has_mean) = (judge.subjects.len(), known.len());
+    if all == 1 {
+        return format!(
+            "{} has {} without the errors of `{name}`",
+            short(&first.subject),
+            whole_percent(mean)
+        );
+    }
+    // A pair that shares no task is not among them, and nothing settles it.
+    let pair = judge.neighbours.first().filter(|it| [&it.first, &it.second].contains(&&first.subject));
+    let settled = if pair.is_some_and(|it| it.is_settled) { "" } else { ", which is not settled" };
+    let of = if has_mean < all {
+        format!(" of the {has_mean} of {} that have enough labels", count(all, "subject"))
+    } else {
+        String::new()
     };
-    format!("{} is first with {}{settled}{alone}", short(&first.subject), whole_percent(mean))
+    format!("{} is first{of} with {}{settled}{alone}", short(&first.subject), whole_percent(mean))
 }
 
 /// Returns what makes the corrected means doubtful.

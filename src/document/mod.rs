@@ -12,6 +12,7 @@ mod diff;
 mod explanation;
 pub mod figure;
 mod grading;
+mod grid;
 mod judgement;
 mod judges;
 mod leaderboard;
@@ -27,7 +28,7 @@ mod verification;
 pub mod what_if;
 
 pub use card::card;
-pub use check::check;
+pub use check::{check, quarantine};
 pub use comparison::{View as ComparisonView, comparison};
 pub use diff::diff;
 pub use explanation::{Proof, account, breakdown, explanation};
@@ -39,10 +40,11 @@ pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;
 
+pub use grid::grid;
 pub use standing::{in_full, standing, standings, tasks};
 pub use stress::stress;
 pub use tasks::of_tasks;
-pub use trend::trend;
+pub use trend::{COURSES, trend};
 pub use tune::tune;
 pub use verification::{Verified, verification};
 
@@ -431,7 +433,8 @@ impl Cell {
     /// Returns the value as people read it.
     pub fn shown(&self) -> String {
         match self {
-            Self::Absent | Self::Trend(_) => String::from("–"),
+            Self::Absent => String::from("–"),
+            Self::Trend(values) => crate::text::spark(values),
             Self::Text(text) | Self::Link(text, _) | Self::Without(text) => text.clone(),
             Self::Number(_, shown) => shown.clone(),
             Self::Share(share) => whole_percent(*share),

@@ -7,20 +7,29 @@ use crate::answers::skill::SkillRating;
 use crate::draw::interval::{Span as Drawing, axis};
 use crate::estimate::{Writing, percent, plain, ranks, tenth_percent};
 use crate::ratings::{
-    Agreement, Board, Careers, Competitor, Drawn, Forecaster, Holdout, IntervalSource, Judge, Played, Rating,
-    Share,
+    Agreement, Board, Careers, Competitor, CovariateEffect, Drawn, Forecaster, Holdout, IntervalSource,
+    Judge, Played, RankRange, Rating, Share,
 };
 use crate::text::{Tone, count, list, named};
 
 /// The note below predictions.
 const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
 
+/// The matches for each parameter from which on intervals beside covariates hold what they say.
+const ENOUGH: f64 = 10.0;
+/// The note below covariates.
+const ASSOCIATION: &str = "an association and no cause: what stronger competitors also do for a good reason is taken \
+     away from them, too. Twice as much has a contrast of 1/3; a draw is half a win";
+
 /// Returns the document of ratings.
 pub fn ratings(rating: &Rating) -> Document {
     let mut document = Document {
         name: "rate",
         title: format!("Ratings: {}", rating.system.name()),
-        lines: vec![size(&rating.boards), rating.described_settings()],
+        lines: [Some(size(&rating.boards)), controls(rating), Some(rating.described_settings())]
+            .into_iter()
+            .flatten()
+            .collect(),
         about: about(rating),
         ..Document::default()
     };
@@ -33,6 +42,20 @@ pub fn ratings(rating: &Rating) -> Document {
         let writing = Writing::decimals_of(decimals(board));
         document.parts.push(Part::Table(pool(board, writing, rating.level, has_categories)));
         document.note(Tone::Plain, about_pool(board, writing));
+        if let Some(few) = board.matches_per_parameter.filter(|it| *it < ENOUGH) {
+            let intervals = "the intervals hold the truth less often than they say";
+            document.note(
+                Tone::Care,
+                [format!(
+                    "{few:.1} matches for each strength and covariate, expected ten or more: {intervals}"
+                )],
+            );
+        }
+        if !board.covariates.is_empty() {
+            document.parts.push(Part::Heading(labelled("Covariates", board)));
+            document.parts.push(Part::Table(effects(board, rating.level)));
+            document.note(Tone::Plain, [ASSOCIATION.to_owned()]);
+        }
     }
     document.note(Tone::Plain, notes(rating));
     for (board, holdout) in rating.boards.iter().filter_map(|board| Some((board, board.holdout.as_ref()?))) {
@@ -86,7 +109,10 @@ fn labelled(label: &str, board: &Board) -> String {
 fn size(boards: &[Board]) -> String {
     let competitors: usize = boards.iter().map(|board| board.competitors.len()).sum();
     let all: u64 = boards.iter().map(|board| board.input.matches).sum();
-    let rated = match boards.iter().map(|board| board.left_out.matches).sum() {
+    let left_out = |board: &Board| {
+        board.left_out.matches + board.left_out.matches_without_covariates.unwrap_or_default()
+    };
+    let rated = match boards.iter().map(left_out).sum() {
         0 => matches(all),
         left_out => format!("{} of {}", all.saturating_sub(left_out), matches(all)),
     };
@@ -95,6 +121,12 @@ fn size(boards: &[Board]) -> String {
         _ => String::new(),
     };
     format!("{}, {rated}{groups}", count(competitors, "competitor"))
+}
+
+/// Returns what the ratings are controlled for, if they are.
+fn controls(rating: &Rating) -> Option<String> {
+    let names: Vec<&str> = rating.boards.first()?.covariates.iter().map(|it| it.name.as_str()).collect();
+    named(&names).map(|names| format!("controlled for {names}: ratings of sides that are alike in that"))
 }
 
 fn matches(number: u64) -> String {
@@ -113,13 +145,16 @@ fn decimals(board: &Board) -> usize {
 }
 
 fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Table {
+    let has_groups = board.groups.is_some();
+    let is_controlled = !board.covariates.is_empty();
+    let possible =
+        |rank, range: Option<RankRange>| ranks(range.map_or([rank; 2], |range| [range.best, range.worst]));
     let row = |it: &Competitor| {
-        let [best, worst] = it.rank_range.map_or([it.rank; 2], |range| [range.best, range.worst]);
-        let cells = vec![
+        let mut cells = vec![
             Cell::of_text(board.category.clone()),
             it.group.map_or(Cell::Absent, |group| Cell::Count(group.into())),
             Cell::Count(it.rank.into()),
-            Cell::text(ranks([best, worst])),
+            Cell::text(possible(it.rank, it.rank_range)),
             Cell::text(&it.name),
             Cell::interval(Some(it.points), it.interval.map(|ends| (ends.low, ends.high)), writing, false),
             Cell::of_number(it.deviation_points, plain),
@@ -128,11 +163,16 @@ fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Ta
             Cell::Count(it.matches.drawn),
             Cell::Count(it.matches.lost),
         ];
+        cells.extend(it.without_covariates.iter().flat_map(|it| {
+            let points = Cell::of_number(Some(it.points), |points| writing.number(points));
+            [Cell::Count(it.rank.into()), Cell::text(possible(it.rank, it.rank_range)), points]
+        }));
         Row { group: it.group, ..cells.into() }
     };
-    let has_groups = board.groups.is_some();
     let has_ranges = board.competitors.iter().any(|it| it.rank_range.is_some());
-    let columns = vec![
+    // A screen has no room for both.
+    let tally = |key| if is_controlled { Column::number(key).wide() } else { Column::number(key) };
+    let mut columns = vec![
         Column::text("category").wide().shown_if(has_categories),
         Column::number("group").shown_if(has_groups),
         // A range begins with a rank.
@@ -142,16 +182,50 @@ fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Ta
         Column::new("points", Kind::Interval { sides: None, level }),
         Column::number("deviation_points").hidden(),
         Column::number("matches").wide(),
-        Column::number("won"),
-        Column::number("drawn"),
-        Column::number("lost"),
+        tally("won"),
+        tally("drawn"),
+        tally("lost"),
     ];
+    if is_controlled {
+        columns.extend([
+            Column::number("rank_without_covariates").hidden(),
+            Column::text("rank_range_without_covariates").labelled("rank without"),
+            Column::number("points_without_covariates").labelled("points without"),
+        ]);
+    }
     let caption = match has_groups {
         true => "Competitors by rating; shaded and unshaded neighbours are groups",
         false => "Competitors by rating",
     };
     let rows = board.competitors.iter().map(row).collect();
     Table { is_list: true, is_titled: true, ..Table::new(caption, columns, rows) }
+}
+
+/// Returns what each covariate is worth.
+fn effects(board: &Board, level: f64) -> Table {
+    let ends = board.covariates.iter().flat_map(|it| [it.interval.low, it.interval.high]);
+    let writing = Writing::of_size(ends.fold(0.0, |most: f64, end| most.max(end.abs())));
+    let row = |it: &CovariateEffect| {
+        let cells = vec![
+            Cell::text(&it.name),
+            Cell::text(it.contrast.name()),
+            Cell::of_number(Some(it.deviation), plain),
+            Cell::interval(Some(it.points), Some((it.interval.low, it.interval.high)), writing, true),
+            Cell::of_number(it.double_points, |points| writing.signed(points)),
+            Cell::Count(it.matches_without),
+        ];
+        cells.into()
+    };
+    let columns = vec![
+        Column::name("covariate"),
+        Column::text("contrast").wide(),
+        Column::number("deviation"),
+        Column::new("points", Kind::Interval { sides: Some(("costs", "earns")), level }),
+        Column::number("double_points").labelled("twice as much"),
+        Column::number("matches_without").shown_if(board.covariates.iter().any(|it| it.matches_without > 0)),
+    ];
+    let caption = "Points for a contrast of one standard deviation, and for twice as much";
+    Table::new(caption, columns, board.covariates.iter().map(row).collect())
 }
 
 /// Returns the notes on one pool.
@@ -175,6 +249,9 @@ fn about_pool(board: &Board, writing: Writing) -> Vec<String> {
             count(board.left_out.competitors.len(), "competitor"),
             matches(board.left_out.matches)
         ));
+    }
+    if let Some(number) = board.left_out.matches_without_covariates.filter(|number| *number > 0) {
+        notes.push(format!("left out, as they lack a covariate: {}", matches(number)));
     }
     if let Some(resamples) = board.resamples_without_fit.filter(|resamples| *resamples > 0) {
         notes.push(format!("{} without a fit", count(resamples as usize, "resample")));

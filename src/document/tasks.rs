@@ -90,7 +90,7 @@ fn subset(found: &TaskSubset) -> String {
     )
 }
 
-fn measured(measure: Option<Measure>) -> Cell {
+pub(super) fn measured(measure: Option<Measure>) -> Cell {
     let ends = measure.and_then(|it| it.interval());
     Cell::interval(measure.map(|it| it.value), ends, Writing::shares(), false)
 }

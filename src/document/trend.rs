@@ -1,11 +1,17 @@
 //! The document of runs over time: the alarms, then each subject with its runs.
 
 use super::leaderboard::{cards, items};
+use karat_core::timestamp::Timestamp;
+
+use super::figure::{Figure, History, Point, Series};
 use super::{Cell, Column, Document, Kind, Part, Row, Table, about};
 use crate::answers::basis::{Estimate, Measure};
 use crate::answers::trend::{ChangedTask, RunOrder, SubjectTrend, Trend, TrendChange, TrendRun};
 use crate::estimate::{Writing, percent};
 use crate::text::{Tone, count, short};
+
+/// The caption of the subjects with the course of each.
+pub const COURSES: &str = "Subjects";
 
 /// Returns the document of an answer about runs over time, with the sentences on items that are odd.
 pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
@@ -19,7 +25,10 @@ pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
         RunOrder::Time => "in order of time",
         RunOrder::Name => "in order of their names, as not all items have a time",
     };
-    let baseline = count(answer.baseline as usize, "run");
+    let baseline = match answer.baseline {
+        1 => String::from("run is"),
+        runs => format!("{runs} runs are"),
+    };
     let mut document = Document {
         name: "trend",
         title,
@@ -39,6 +48,7 @@ pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
         document.note(tone, [text]);
     }
     document.note(Tone::Care, gaps.iter().cloned());
+    document.parts.push(Figure::History(courses(answer)).into());
     document.parts.push(Part::Table(runs(answer)));
     document.parts.push(Part::Table(subjects(answer)));
     for subject in &answer.subjects {
@@ -105,9 +115,9 @@ fn runs(answer: &Trend) -> Table {
             Cell::text(&subject.subject),
             mark,
             estimate(&it.score, scale),
+            Cell::Number(it.chance, chance(it.chance)),
             difference(it.since_first, scale),
             difference(it.since_last, scale),
-            Cell::Number(it.chance, chance(it.chance)),
             Cell::Count(it.items),
             Cell::Count(it.missing),
             Cell::of_text(it.time.as_deref()),
@@ -121,9 +131,9 @@ fn runs(answer: &Trend) -> Table {
         Column::text("subject").shown_if(is_several),
         Column::text("alarm"),
         Column::new("score", Kind::Interval { sides: None, level }),
-        Column::new("since_first", Kind::Interval { sides, level }).labelled("since the first"),
+        Column::number("chance").labelled("chance if nothing changed"),
+        Column::new("since_first", Kind::Interval { sides, level }).labelled("since the first").wide(),
         Column::new("since_last", Kind::Interval { sides, level }).labelled("since the last").hidden(),
-        Column::number("chance").labelled("chance without a change"),
         Column::number("items").wide(),
         Column::number("missing").labelled("tasks missing").hidden(),
         Column::text("time").hidden(),
@@ -161,7 +171,42 @@ fn subjects(answer: &Trend) -> Table {
         Column::number("runs"),
         Column::text("reason").shown_if(answer.subjects.iter().any(|it| it.reason.is_some())),
     ];
-    Table::new("Subjects", columns, answer.subjects.iter().map(row).collect())
+    Table::new(COURSES, columns, answer.subjects.iter().map(row).collect())
+}
+
+/// Returns the scores of the runs over time, with the means before and after a change.
+fn courses(answer: &Trend) -> History {
+    let series = |subject: &SubjectTrend| {
+        let change = subject.change.as_ref();
+        let first = change.and_then(|change| subject.runs.iter().position(|run| run.run == change.first));
+        let all =
+            subject.runs.iter().map(|run| run.score.mean).sum::<f64>() / subject.runs.len().max(1) as f64;
+        let mean = |at: usize| match (change, first) {
+            (Some(change), Some(first)) => {
+                if at < first {
+                    change.before
+                } else {
+                    change.after
+                }
+            }
+            _ => all,
+        };
+        let point = |(at, run): (usize, &TrendRun)| Point {
+            time: run.time.as_ref().and_then(|time| Timestamp::parse(time).ok()),
+            value: Some(run.score.mean),
+            line: Some(mean(at)),
+            flag: (subject.alarm.as_ref() == Some(&run.run)).then(|| String::from("alarm")),
+        };
+        Series { name: subject.subject.clone(), points: subject.runs.iter().enumerate().map(point).collect() }
+    };
+    History {
+        caption: String::from("Scores over time"),
+        value_label: String::from("score of a run"),
+        line_label: String::from("mean, before and after a change"),
+        range: None,
+        decimals: Writing::points(answer.basis.scale).decimals(),
+        series: answer.subjects.iter().map(series).collect(),
+    }
 }
 
 /// Formats the chance of an alarm: below the level it counts in powers of ten.

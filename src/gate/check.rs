@@ -2,20 +2,22 @@
 
 use karat_core::number::Decimal;
 
-use super::{ItemFloor, JudgedLeaderboard, Verdict, failed, judge_comparison, judge_leaderboard};
+use super::quarantine::{Findings, Quarantine};
+use super::{ItemFloor, JudgedLeaderboard, Status, Verdict, failed, judge_comparison, judge_leaderboard};
 use crate::answers::ComparisonVerdict;
 use crate::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use crate::answers::comparison::{ComparedPair, ComparisonAnswer};
 use crate::answers::leaderboard::floor::On;
+use crate::answers::trend::Trend as TrendAnswer;
 use crate::ask::answer::{card_of, gaps_of, invalid};
 use crate::ask::compare::of_sides;
-use crate::ask::{Attempts, Compare, Floor, Floors, Items, Leaderboard, Standing};
+use crate::ask::{Attempts, Compare, Floor, Floors, Items, Leaderboard, Standing, Tasks, Trend};
 use crate::document::{self, ComparisonView, Document};
-use crate::error::{Error, Place};
+use crate::error::{Code, Error, Place};
 use crate::loaded::Loaded;
 use crate::rows::Rows;
 use crate::standing::events::Events;
-use crate::text::{clean, count};
+use crate::text::{clean, count, short};
 use karat_standing::stand::is_plain;
 
 /// The names of the two sides of a check.
@@ -24,7 +26,7 @@ pub const BASELINE: &str = "baseline";
 pub const RUN: &str = "this run";
 
 /// The conditions that a run must reach.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gate {
     /// The floors of subjects.
     pub floors: Floors,
@@ -38,6 +40,12 @@ pub struct Gate {
     pub item_floor: Option<Decimal>,
     /// The least official score of each subject.
     pub standing_floor: Option<Decimal>,
+    /// The runs over time that may raise no alarm.
+    pub trend: Option<Trend>,
+    /// The tasks that no gate looks at, but that on official scores.
+    pub quarantine: Vec<Quarantine>,
+    /// The settings by which flaky tasks are found: what passes, and the field with the version.
+    pub tasks: Tasks,
 }
 
 /// The run to compare with.
@@ -66,8 +74,11 @@ pub struct Judged {
     pub leaderboard: JudgedLeaderboard,
     /// The comparison with the baseline.
     pub comparison: Option<ComparisonAnswer>,
-    /// The sentence about a baseline that is not there, where no gate says it.
-    pub note: Option<String>,
+    /// The runs over time.
+    pub trend: Option<TrendAnswer>,
+    /// The sentences about a baseline that is not there, where no gate says it, and about flaky tasks.
+    pub notes: Vec<String>,
+    apart: Findings,
 }
 
 impl Judged {
@@ -93,6 +104,11 @@ impl Judged {
             notes,
             leaderboard: self.leaderboard.answer.clone(),
             comparison: self.comparison.clone(),
+            trend: self.trend.clone(),
+            quarantine: self.apart.quarantine.clone(),
+            today: self.apart.today.clone(),
+            flaky: self.apart.flaky.clone(),
+            only_by_retry: self.apart.only_by_retry.clone(),
         }
     }
 
@@ -111,25 +127,41 @@ impl Judged {
 }
 
 impl Gate {
-    /// Judges a run, which was loaded with its baseline.
+    /// Returns the fields whose values the items of a run must keep.
+    pub fn kept(&self) -> Vec<String> {
+        self.tasks.kept()
+    }
+
+    /// Returns the fields whose values the items of a history must keep.
+    pub fn kept_of_history(&self) -> Vec<String> {
+        let mut kept = self.kept();
+        let runs = self.trend.iter().flat_map(Trend::kept);
+        kept.extend(runs.filter(|field| !self.tasks.kept().contains(field)));
+        kept
+    }
+
+    /// Judges a run, which was loaded with its baseline and its history; the tasks in quarantine are taken out of them.
     ///
     /// # Errors
     /// If a gate names what the items do not have, or there are too few of them.
     pub fn judge(&self, items: &Items, loaded: &mut Loaded, baseline: &Baseline) -> Result<Judged, Error> {
+        let standing = self.standing_floor.map(|least| official(least, items, &loaded.rows)).transpose()?;
+        let mut apart = self.set_apart(items, loaded)?;
         let asked = Leaderboard { items: items.clone(), attempts: self.attempts, ..Leaderboard::default() };
         let board = judge_leaderboard(&asked, &self.floors, &mut loaded.rows, &Events::default())?;
         let mut gates = Vec::new();
         if self.floors.all().next().is_some() {
             gates.push((self.floor_words(), board.verdict.clone()));
         }
-        let (mut comparison, mut note) = (None, None);
+        let mut comparison = None;
+        let mut notes = Vec::new();
         match (baseline, &loaded.both) {
             (Baseline::Absent { name, line }, _) if self.fail_if_worse.is_some() => {
                 let mut verdict = Verdict::default();
-                verdict.add(super::Status::Inconclusive, vec![line.clone()]);
+                verdict.add(Status::Inconclusive, vec![line.clone()]);
                 gates.push((self.worse_words(name), verdict));
             }
-            (Baseline::Absent { line, .. }, _) => note = Some(line.clone()),
+            (Baseline::Absent { line, .. }, _) => notes.push(line.clone()),
             (Baseline::Loaded(name), Some(both)) => {
                 let answer = self.compare(items, both)?;
                 if let Some(margin) = self.fail_if_worse {
@@ -142,11 +174,23 @@ impl Gate {
         if let Some(least) = self.item_floor {
             gates.push((format!("each item: score at least {least}"), judge_items(least, &loaded.rows)));
         }
-        if let Some(least) = self.standing_floor {
-            let verdict = official(least, items, &loaded.rows)?;
+        for (least, verdict) in self.standing_floor.into_iter().zip(standing) {
             gates.push((format!("each subject: official score at least {least}"), verdict));
         }
-        Ok(Judged { gates, leaderboard: board, comparison, note })
+        let mut trend = None;
+        if let Some(asked) = &self.trend {
+            let (answer, verdict) = alarms(asked, loaded.history.as_ref().unwrap_or(&loaded.rows))?;
+            let words = format!("no alarm at {} of a subject over its runs", asked.direction.name());
+            gates.push((words, verdict));
+            trend = answer;
+        }
+        apart.propose(trend.as_ref());
+        notes.append(&mut apart.notes);
+        if !self.quarantine.is_empty() {
+            let words = String::from("no quarantine has ended");
+            gates.push((words, std::mem::take(&mut apart.verdict)));
+        }
+        Ok(Judged { gates, leaderboard: board, comparison, trend, notes, apart })
     }
 
     fn compare(&self, items: &Items, both: &Rows) -> Result<ComparisonAnswer, Error> {
@@ -193,6 +237,37 @@ fn compared(loaded: &Loaded, is_all: bool, show: impl FnOnce(&ComparisonView<'_>
     };
     let dimensions = loaded.both.as_ref().map_or(&[][..], |both| &both.dimensions);
     show(&ComparisonView { dimensions, gaps: &[], failed: &failed, is_listed: &is_listed })
+}
+
+/// Returns the runs over time and whether they raise an alarm; no answer where there are too few of them.
+fn alarms(asked: &Trend, rows: &Rows) -> Result<(Option<TrendAnswer>, Verdict), Error> {
+    let mut verdict = Verdict::default();
+    let answer = match asked.answer(rows) {
+        Ok(answer) => answer,
+        Err(error) if error.code() == Code::NothingCounts => {
+            verdict.add(Status::Inconclusive, vec![error.message().to_owned()]);
+            return Ok((None, verdict));
+        }
+        Err(error) => return Err(error),
+    };
+    let mut worse = Vec::new();
+    for subject in &answer.subjects {
+        let name = short(&subject.subject);
+        if let Some(why) = &subject.reason {
+            verdict.warn(format!("no alarm can be raised for `{name}`: {why}"));
+        }
+        let since = subject.change.as_ref().map_or_else(String::new, |it| {
+            format!(
+                "; most likely since {}, from {:.1} to {:.1} points",
+                short(&it.first),
+                it.before,
+                it.after
+            )
+        });
+        worse.extend(subject.alarm.iter().map(|at| format!("`{name}`: alarm at {}{since}", short(at))));
+    }
+    verdict.add(Status::Worse, worse);
+    Ok((Some(answer), verdict))
 }
 
 fn judge_items(least: Decimal, rows: &Rows) -> Verdict {

@@ -28,6 +28,7 @@ mod compare;
 mod floor;
 mod items;
 mod leaderboard;
+mod quarantine;
 mod standing;
 
 pub use crate::document::Failing;
@@ -36,6 +37,7 @@ pub use compare::{document as comparison_document, failed, judge as judge_compar
 pub(crate) use floor::{failing, floors, judge as judge_floors};
 pub use items::{ItemFloor, fails};
 pub use leaderboard::{JudgedLeaderboard, judge_leaderboard, judge_sums};
+pub use quarantine::Quarantine;
 pub use standing::judge as judge_standings;
 
 use karat_core::number::Decimal;
@@ -51,7 +53,7 @@ pub enum Status {
     Passed = 0,
     /// A score or a value is below its floor.
     Below = 10,
-    /// A gate of the scorecard held.
+    /// A gate of the scorecard held, or a quarantine has ended.
     Blocked = 11,
     /// There is nothing to compare, or it is not shown that the second of two is not worse.
     Inconclusive = 12,

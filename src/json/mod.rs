@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ask::answer::invalid;
-use crate::ask::{Fields, Items, Judges, Tasks, Trend};
+use crate::ask::{Fields, Grid, Items, Judges, Tasks, Trend};
 use crate::card::CompiledCard;
 use crate::cards;
 use crate::document::Document;
@@ -36,13 +36,16 @@ pub use trial::{GivenSubjects, what_if};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asking {
-    /// leaderboard, compare, gate, rate, standing, stress, judges, tasks or trend.
+    /// leaderboard, compare, gate, rate, standing, stress, judges, tasks, trend or grid.
     question: String,
     /// The items, or the matches.
     files: Vec<File>,
     /// The items of the run to compare with, for a gate.
     #[serde(default)]
     baseline: Vec<File>,
+    /// The items of earlier runs, for a gate on their trend.
+    #[serde(default)]
+    history: Vec<File>,
     /// The text of the scorecard, if it is not a released one.
     card_text: Option<String>,
     /// The settings, under the names that the flags have; of a gate what `karat.toml` has.
@@ -177,6 +180,7 @@ fn answer_to(question: &[u8], feeds: &Feeds<'_>, seen: &mut impl See) -> Result<
         "judges" => questions::ask::<Judges>(&asked, seen),
         "tasks" => questions::ask::<Tasks>(&asked, seen),
         "trend" => questions::ask::<Trend>(&asked, seen),
+        "grid" => questions::ask::<Grid>(&asked, seen),
         other => Err(invalid(format!("there is no question `{}`", clean(other)))
             .hint("there are: leaderboard, compare, gate, rate, standing, stress, judges, tasks, trend")),
     }

@@ -55,9 +55,9 @@ const BOARD: [&str; 14] = [
 const COMPARE: [&str; 7] = ["first", "second", "card", "fail_if_worse", "strict", "attempts", "pass"];
 const STANDING: [&str; 5] = ["card", "subject", "tasks", "events", "events_text"];
 const STRESS: [&str; 4] = ["card", "concentration", "draws", "seed"];
-const RATE: [&str; 15] = [
+const RATE: [&str; 16] = [
     "system", "columns", "set", "arena", "holdout", "by", "judge", "people", "rename", "skip", "component",
-    "bootstrap", "resamples", "seed", "level",
+    "covariates", "bootstrap", "resamples", "seed", "level",
 ];
 
 pub(super) fn leaderboard(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, Error> {
@@ -143,7 +143,9 @@ pub(super) fn compare(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>
 
 pub(super) fn gate(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, Error> {
     let mut settings = asking.settings.clone();
-    if let Some(path) = ["inputs", "baseline"].into_iter().find(|name| settings.contains_key(*name)) {
+    if let Some(path) =
+        ["inputs", "baseline", "history"].into_iter().find(|name| settings.contains_key(*name))
+    {
         return Err(
             invalid(format!("`{path}` names files, and a question has texts")).hint("hand over their texts")
         );
@@ -152,6 +154,9 @@ pub(super) fn gate(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, E
     settings.insert(String::from("inputs"), names(&asking.files));
     if !asking.baseline.is_empty() {
         settings.insert(String::from("baseline"), names(&asking.baseline));
+    }
+    if !asking.history.is_empty() {
+        settings.insert(String::from("history"), names(&asking.history));
     }
     if asking.card_text.is_some() {
         settings.entry("card").or_insert_with(|| Value::from("scorecard.toml"));
@@ -173,8 +178,8 @@ pub(super) fn gate(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, E
         false => Baseline::Loaded(String::from("the baseline")),
     };
     let has_sides = baseline != Baseline::Unnamed;
-    let kept = Attempts::kept(project.gate.attempts);
-    let selection = Selection {
+    let (kept, of_history) = (project.gate.kept(), project.gate.kept_of_history());
+    let of_run = Selection {
         by_file: has_sides,
         sides: if has_sides { &sides } else { &[] },
         alone: has_sides.then_some(RUN),
@@ -182,10 +187,17 @@ pub(super) fn gate(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, E
         ..selection(&project.items)
     };
     let files = asking.baseline.iter().chain(&asking.files);
-    let mut loaded = asking.load(selection, asking.card(Some(&project.card))?, &project.items, files)?;
+    let card = || asking.card(Some(&project.card));
+    let mut loaded = asking.load(of_run, card()?, &project.items, files)?;
+    if project.gate.trend.is_some() || !asking.history.is_empty() {
+        let by_run = project.gate.trend.as_ref().is_some_and(|trend| trend.is_by_file(2));
+        let of_all = Selection { kept: &of_history, by_run, ..selection(&project.items) };
+        let files = asking.history.iter().chain(&asking.files);
+        loaded.history = Some(asking.load(of_all, card()?, &project.items, files)?.rows);
+    }
     let judged = project.gate.judge(&project.items, &mut loaded, &baseline)?;
     seen.see(|| {
-        let notes = judged.note.iter().chain(judged.verdict().warnings()).cloned().collect();
+        let notes = judged.notes.iter().chain(judged.verdict().warnings()).cloned().collect();
         judged.document(&judged.answer(notes), &loaded, false)
     });
     Ok(written(&judged.answer(Vec::new())))
@@ -269,7 +281,9 @@ pub(super) fn ask<Q: question::Question>(asking: &Asked<'_>, seen: &mut impl See
     let ask: Q = asking.settings(&[Q::SETTINGS, About::SETTINGS].concat())?;
     ask.check()?;
     let (about, kept) = (ask.about(), ask.kept());
-    let selection = Selection { kept: &kept, ..selection(&about.items) };
+    let files = asking.files.iter().map(|file| asking.files(file).len()).sum();
+    let by_run = ask.is_by_file(files);
+    let selection = Selection { kept: &kept, by_run, ..selection(&about.items) };
     let card = asking.card(about.card.as_deref())?;
     let rows = asking.load(selection, card, &about.items, &asking.files)?.rows;
     let answer = ask.answer(&rows)?;

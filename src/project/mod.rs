@@ -6,6 +6,7 @@ mod read;
 mod tests;
 mod within;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -13,12 +14,12 @@ use std::sync::Arc;
 
 use karat_core::diagnostic::Diagnostic;
 
-use crate::ask::{AsOf, Attempts, Fields, Items};
+use crate::ask::{AsOf, Fields, Items};
 use crate::card::CompiledCard;
 use crate::engine::Options;
 use crate::error::{Code, Error};
 use crate::gate::{BASELINE, Baseline, Gate, RUN};
-use crate::inputs::{Door, Inputs, is_pattern};
+use crate::inputs::{Door, Inputs, files, is_pattern};
 use crate::loaded::{Loaded, Source};
 use crate::text::clean;
 
@@ -38,6 +39,8 @@ pub struct Project {
     pub inputs: Vec<String>,
     /// The evidence of the run to compare with.
     pub baseline: Vec<String>,
+    /// The evidence of earlier runs, for alarms and flaky tasks.
+    pub history: Vec<String>,
     /// The items that count.
     pub items: Items,
     /// The conditions that the run must reach.
@@ -97,7 +100,7 @@ impl Project {
     /// # Errors
     /// If there is one.
     pub fn refuse_endless(&self) -> Result<(), Error> {
-        for path in self.inputs.iter().chain(&self.baseline) {
+        for path in self.paths() {
             if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
                 let message = format!("{}: `{}` is neither a file nor a folder", self.path, clean(path));
                 return Err(Error::new(Code::InvalidOption, message)
@@ -105,6 +108,11 @@ impl Project {
             }
         }
         Ok(())
+    }
+
+    /// Returns all files, folders and patterns of evidence.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.inputs.iter().chain(&self.baseline).chain(&self.history)
     }
 
     /// Finds the inputs, and with them the files of the baseline, if it exists.
@@ -128,11 +136,11 @@ impl Project {
         Ok((inputs.digested(), Baseline::Loaded(name)))
     }
 
-    /// Reads and scores the items of the inputs, each once.
+    /// Reads and scores the items of the inputs, each once, and those of the history.
     ///
     /// # Errors
-    /// If an item is refused, a field that the project names is of no item, or the baseline is another one than the digest beside
-    /// it says.
+    /// If an item is refused, a field that the project names is of no item, the baseline is another one than the digest beside
+    /// it says, or it is not clear which run of a history is this one.
     pub fn load(
         &self,
         inputs: &Inputs,
@@ -141,13 +149,62 @@ impl Project {
         door: &dyn Door,
     ) -> Result<Loaded, Error> {
         let alone = (!inputs.sides().is_empty()).then_some(RUN);
-        let kept = Attempts::kept(self.gate.attempts);
-        let source =
-            Source { alone, kept: &kept, ..Source::new(&self.items, Some((card, self.named(options)))) };
-        let loaded = source.load(inputs, door);
+        let kept = self.gate.kept();
+        let options = self.named(options);
+        let how = || Some((Arc::clone(&card), options.clone()));
+        let loaded = Source { alone, kept: &kept, ..Source::new(&self.items, how()) }.load(inputs, door);
         // A baseline that was changed is refused as that, whatever else is wrong with it.
         baseline::check_digests(inputs)?;
-        loaded
+        let mut loaded = loaded?;
+        if let Some(all) = self.history_inputs()? {
+            let kept = self.gate.kept_of_history();
+            // Without a gate on runs each file is one as well.
+            let files = all.paths().len();
+            let by_run = self.gate.trend.as_ref().map_or(files > 1, |asked| asked.is_by_file(files));
+            let source = Source { kept: &kept, by_run, ..Source::new(&self.items, how()) };
+            loaded.history = Some(source.load(&all, door)?.rows);
+        }
+        Ok(loaded)
+    }
+
+    /// Returns the files of the history and of the inputs, each once, as patterns and folders name them.
+    ///
+    /// # Errors
+    /// If one of them does not exist. A pattern of the history that matches nothing yet is the history of the first run.
+    pub fn all_files(&self) -> Result<Vec<String>, Error> {
+        if self.history.is_empty() {
+            return Ok(self.inputs.clone());
+        }
+        let mut paths = BTreeSet::new();
+        for path in &self.history {
+            match files(std::slice::from_ref(path)) {
+                Ok(found) => paths.extend(found.into_iter().map(|file| file.path)),
+                Err(_) if is_pattern(path) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        paths.extend(files(&self.inputs)?.into_iter().map(|file| file.path));
+        Ok(paths.into_iter().collect())
+    }
+
+    /// Returns the files of the history and of this run, each once; none if nothing asks for them.
+    fn history_inputs(&self) -> Result<Option<Inputs>, Error> {
+        let asked = self.gate.trend.as_ref();
+        if self.history.is_empty() && asked.is_none() {
+            return Ok(None);
+        }
+        let own = files(&self.inputs)?;
+        let by_file = asked.is_some_and(|it| it.is_by_file(2));
+        if by_file && own.len() > 1 && !self.history.is_empty() {
+            let message = format!(
+                "{}: this run is in {} files, and each file of a history is a run",
+                self.path,
+                own.len()
+            );
+            return Err(Error::new(Code::InvalidOption, message)
+                .hint("name the field that says which run an item is of: run = \"night\" in [gate.trend]"));
+        }
+        Inputs::new(&self.all_files()?).map(Some)
     }
 
     /// Returns options with the fields that the project names.

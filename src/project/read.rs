@@ -6,29 +6,39 @@ use std::path::Path;
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::number::Decimal;
 use karat_core::scorecard::FieldPath;
+use karat_core::timestamp::Timestamp;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Project;
 use crate::answers::leaderboard::floor::On;
-use crate::ask::{AsOf, Attempts, Fields, Floor, Items, points};
+use crate::ask::trend::direction;
+use crate::ask::{AsOf, Attempts, Fields, Floor, Items, Tasks, Trend, level, points};
 use crate::cards::released;
-use crate::gate::Gate;
+use crate::gate::{Gate, Quarantine};
 use crate::renames::{Rename, renamed};
 use crate::rows::filter::Filter;
+use crate::text::short;
 
-const KEYS: [&str; 9] = ["card", "inputs", "subject", "task", "baseline", "where", "rename", "as_of", "gate"];
-const GATE_KEYS: [&str; 9] = [
+const KEYS: [&str; 12] = [
+    "card", "inputs", "subject", "task", "baseline", "history", "where", "rename", "as_of", "gate", "tasks",
+    "quarantine",
+];
+const GATE_KEYS: [&str; 10] = [
     "fail_under", "on", "subjects", "dimensions", "fail_if_worse", "strict", "attempts", "items", "standing",
+    "trend",
 ];
 /// Keys of gates that people write outside of their table, or as the flags have them.
-const MOVED: [(&str, &str); 6] = [
+const MOVED: [(&str, &str); 9] = [
     ("fail_under", "[gate]"),
     ("fail_if_worse", "[gate]"),
     ("strict", "[gate]"),
     ("on", "[gate]"),
     ("dimensions", "[gate.dimensions]"),
     ("items", "[gate.items]"),
+    ("trend", "[gate.trend]"),
+    ("version", "[tasks]"),
+    ("pass", "[tasks]"),
 ];
 
 /// Reads a project file in `folder`.
@@ -90,6 +100,7 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
             .unwrap_or_default(),
         inputs: inputs.iter().map(from_here).collect(),
         baseline: top.texts("baseline", &mut unheard).iter().map(from_here).collect(),
+        history: top.texts("history", &mut unheard).iter().map(from_here).collect(),
         items: Items {
             fields: Fields {
                 subject_field: top.text("subject", &mut unheard),
@@ -106,7 +117,16 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
 
 fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gate {
     top.texts("baseline", faults);
-    let mut gates = Gate::default();
+    top.texts("history", faults);
+    let mut gates = Gate { quarantine: quarantine(top, faults), ..Gate::default() };
+    if let Some(tasks) = top.table("tasks", "[tasks]", faults) {
+        tasks.check_keys(&["pass", "version"], faults);
+        gates.tasks = Tasks {
+            pass: tasks.points("pass", faults),
+            version: tasks.text("version", faults),
+            ..Tasks::default()
+        };
+    }
     let Some(gate) = top.table("gate", "[gate]", faults) else { return gates };
     gate.check_keys(&GATE_KEYS, faults);
     if let Some(least) = gate.points("fail_under", faults) {
@@ -176,7 +196,76 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gate {
         let help = "give the moment, above [gate]: as_of = \"2026-01-31T12:00:00Z\"";
         faults.add(Code::MissingField, span, "an official score needs `as_of`", help);
     }
+    gates.trend = gate.table("trend", "[gate.trend]", faults).map(|table| trend(&table, faults));
     gates
+}
+
+fn trend(table: &Table<'_, '_>, faults: &mut Faults<'_>) -> Trend {
+    table.check_keys(&["run", "subjects", "baseline", "direction", "level"], faults);
+    let mut asked = Trend {
+        run: table.text("run", faults),
+        subject: table.texts("subjects", faults),
+        ..Trend::default()
+    };
+    if let Some(runs) = table.points("baseline", faults) {
+        asked.baseline = usize::try_from(runs.millionths() / 1_000_000).unwrap_or_default();
+        if asked.baseline == 0 || runs != Decimal::from_millionths(asked.baseline as i64 * 1_000_000) {
+            let span = table.place("baseline").unwrap_or(0..0);
+            let help =
+                "expected the number of runs, from the first on, that are known to be alike, such as 3";
+            faults.add(Code::BadValue, span, "`baseline` is not a number of runs", help);
+        }
+    }
+    if let Some(direction) = table.parsed("direction", faults, direction).into_iter().next() {
+        asked.direction = direction;
+    }
+    if let Some(share) = table.points("level", faults) {
+        let span = table.place("level").unwrap_or(0..0);
+        match level(&share.to_string()) {
+            Ok(level) => asked.about.sure.confidence.level = level,
+            Err(why) => faults.add(Code::BadValue, span, format!("`level` is {share}"), &why),
+        }
+    }
+    asked
+}
+
+fn quarantine(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Vec<Quarantine> {
+    const EXAMPLE: &str =
+        "task = \"checkout-7\", reason = \"the shop answers at random\", until = \"2026-12-31\"";
+    let Some(value) = top.value("quarantine") else { return Vec::new() };
+    let several = value.get_ref().as_array().into_iter().flat_map(|all| all.iter());
+    let only = Some(value).filter(|value| !value.get_ref().is_array());
+    let mut found: Vec<Quarantine> = Vec::new();
+    for entry in several.chain(only) {
+        let Some(table) = entry.get_ref().as_table() else {
+            faults.add(
+                Code::WrongType,
+                entry.span(),
+                "`quarantine` holds tables",
+                &format!("[[quarantine]] with {EXAMPLE}"),
+            );
+            continue;
+        };
+        let table = Table { table, what: "[[quarantine]]" };
+        table.check_keys(&["task", "reason", "since", "until"], faults);
+        for key in ["task", "reason", "until"].into_iter().filter(|key| table.place(key).is_none()) {
+            faults.add(Code::MissingField, entry.span(), format!("[[quarantine]] needs `{key}`"), EXAMPLE);
+        }
+        let (task, reason) = (table.text("task", faults), table.text("reason", faults));
+        let (since, until) = (table.day("since", faults), table.day("until", faults));
+        let (Some(task), Some(reason), Some(until)) = (task, reason, until) else { continue };
+        if found.iter().any(|known| known.task == task) {
+            let message = format!("`{}` is in quarantine twice", short(&task));
+            faults.add(
+                Code::BadValue,
+                table.place("task").unwrap_or(0..0),
+                message,
+                "leave out one of the two",
+            );
+        }
+        found.push(Quarantine { task, reason, since, until });
+    }
+    found
 }
 
 /// Faults of the file.
@@ -343,6 +432,25 @@ impl<'a, 't> Table<'a, 't> {
         }
     }
 
+    /// Reads a day, with quotes or without, as its midnight in UTC.
+    fn day(&self, key: &str, faults: &mut Faults<'_>) -> Option<Timestamp> {
+        let value = self.value(key)?;
+        let text = match value.get_ref() {
+            DeValue::Datetime(day) => day.to_string(),
+            _ => self.text(key, faults)?,
+        };
+        let day = Timestamp::parse(&format!("{text}T00:00:00Z"));
+        if day.is_err() {
+            faults.add(
+                Code::BadValue,
+                value.span(),
+                format!("`{key}` is `{text}`"),
+                "expected a day: \"2026-12-31\"",
+            );
+        }
+        day.ok()
+    }
+
     /// Reads points, or `true` for none.
     fn margin(&self, key: &str, faults: &mut Faults<'_>) -> Option<Decimal> {
         match self.value(key)?.get_ref().as_bool() {
@@ -380,6 +488,7 @@ inputs   = ["runs/*.jsonl", "more.csv"]
 subject  = "$.agent.name"
 task     = "case"
 baseline = "baseline.jsonl"
+history  = ["nights/*.jsonl"]
 where    = ["domain=shop"]
 rename   = ["old=new"]
 as_of    = "2026-01-31T12:00:00Z"
@@ -393,6 +502,23 @@ strict        = true
 dimensions    = { safety = 0.99 }
 items         = { fail_under = 10 }
 standing      = { fail_under = 70 }
+
+[gate.trend]
+run       = "night"
+subjects  = "bot"
+baseline  = 3
+direction = "either"
+level     = 0.99
+
+[tasks]
+pass    = 50
+version = "commit"
+
+[[quarantine]]
+task   = "pay"
+reason = "the shop answers at random"
+since  = 2026-01-01
+until  = "2026-02-28"
 "#;
 
     #[test]
@@ -401,6 +527,7 @@ standing      = { fail_under = 70 }
         assert_eq!(project.card, "../../card.toml");
         assert_eq!(project.inputs, ["../../runs/*.jsonl", "../../more.csv"]);
         assert_eq!(project.baseline, ["../../baseline.jsonl"]);
+        assert_eq!(project.history, ["../../nights/*.jsonl"]);
         assert_eq!(
             (project.items.fields.subject_field.as_deref(), project.items.fields.task_field.as_deref()),
             (Some("$.agent.name"), Some("case"))
@@ -412,6 +539,21 @@ standing      = { fail_under = 70 }
         assert_eq!(gates.fail_if_worse, Some(Decimal::from_millionths(2_500_000)));
         assert_eq!(gates.item_floor, Some(Decimal::from_millionths(10_000_000)));
         assert_eq!(gates.standing_floor, Some(Decimal::from_millionths(70_000_000)));
+        let trend = gates.trend.unwrap();
+        assert_eq!(
+            (trend.run.as_deref(), trend.baseline, trend.direction.name()),
+            (Some("night"), 3, "either")
+        );
+        assert_eq!((trend.subject, trend.about.sure.confidence.level), (vec![String::from("bot")], 0.99));
+        assert_eq!((gates.tasks.pass.is_some(), gates.tasks.version.as_deref()), (true, Some("commit")));
+        let day = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
+        let pay = Quarantine {
+            task: String::from("pay"),
+            reason: String::from("the shop answers at random"),
+            since: Some(day("2026-01-01")),
+            until: day("2026-02-28"),
+        };
+        assert_eq!(gates.quarantine, [pay]);
         assert_eq!(read("card = \"workflow\"\ninputs = \"a\"", Path::new("x")).unwrap().card, "workflow");
     }
 
@@ -431,6 +573,17 @@ fail_if_worse = -1
 dimensions = { safety = 95 }
 [gate.items]
 least = 3
+[gate.trend]
+baseline = 1.5
+direction = \"down\"
+level = 95
+[[quarantine]]
+task = \"a\"
+until = \"soon\"
+[[quarantine]]
+task = \"b\"
+reason = \"r\"
+until = \"2026-02-30\"
 ";
         let expected = [
             "1: karat.toml has no key `crad`: did you mean `card`?",
@@ -443,6 +596,12 @@ least = 3
             "10: `fail_if_worse` is -1: points are not negative",
             "11: the value of a dimension is 0 to 1: write 0.95 for 95 %",
             "13: [gate.items] has no key `least`: there are fail_under",
+            "15: `baseline` is not a number of runs: expected the number of runs",
+            "16: `direction` is `down`: expected decline",
+            "17: `level` is 95: ",
+            "18: [[quarantine]] needs `reason`: task = ",
+            "20: `until` is `soon`: expected a day",
+            "24: `until` is ",
         ];
         let found = faults(text);
         assert_eq!(found.len(), expected.len(), "{found:#?}");

@@ -35,7 +35,9 @@ impl Project {
         let beside: Vec<String> = self.baseline.iter().map(|path| digest_file(path)).collect();
         let inputs = self.inputs.iter().map(|path| ("inputs", path));
         let baseline = self.baseline.iter().chain(&beside).map(|path| ("baseline", path));
-        for (member, path) in card.map(|card| ("card", card)).into_iter().chain(inputs).chain(baseline) {
+        let history = self.history.iter().map(|path| ("history", path));
+        let card = card.map(|card| ("card", card)).into_iter();
+        for (member, path) in card.chain(inputs).chain(baseline).chain(history) {
             let refuse = |path: &str| {
                 let lies = "lies outside of the folder of the project";
                 Err(refused(format!("{}: `{member}` names `{}`, which {lies}", self.path, clean(path))))

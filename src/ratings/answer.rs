@@ -6,6 +6,7 @@ use karat_evidence::canonical_json;
 use karat_stats::proportion::Proportion;
 use karat_stats::rating::Outcome;
 use karat_stats::rating::bradley_terry::Gaussian;
+use karat_stats::rating::covariates::Contrast;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -98,8 +99,14 @@ pub struct Board {
     pub input: Input,
     /// The number of groups; null for a system without uncertainty.
     pub groups: Option<u32>,
-    /// The competitors, the highest rating first.
+    /// The competitors, the highest rating first. With covariates, the ratings are of sides that are alike in them.
     pub competitors: Vec<Competitor>,
+    /// The effects of covariates, if some were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covariates: Vec<CovariateEffect>,
+    /// The matches for each parameter of the fit with covariates; below 10 its intervals are too narrow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches_per_parameter: Option<f64>,
     /// The change of the mean of the pool; null if it is fixed.
     pub drift: Option<Drift>,
     /// Davidson's tie parameter, for Bradley-Terry.
@@ -171,6 +178,47 @@ pub struct Competitor {
     pub volatility: Option<f64>,
     /// Its matches.
     pub matches: Tally,
+    /// Its rating from the same matches without covariates, if some were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_covariates: Option<Uncontrolled>,
+}
+
+/// A rating without covariates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Uncontrolled {
+    /// The rank by points.
+    pub rank: u32,
+    /// The ranks that it may have; null for too many competitors.
+    pub rank_range: Option<RankRange>,
+    /// The rating.
+    pub points: f64,
+    /// Its interval.
+    pub interval: Option<Ends>,
+}
+
+/// The effect of a covariate: an association, which may have another cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct CovariateEffect {
+    /// Its name.
+    pub name: String,
+    /// The comparison of the values of the two sides.
+    pub contrast: Contrast,
+    /// Matches of the pool that lack it.
+    pub matches_without: u64,
+    /// The standard deviation of the contrast around 0, with 7 digits.
+    pub deviation: f64,
+    /// The coefficient: what a contrast of one deviation adds to the log-odds of that side.
+    pub log_odds: f64,
+    /// The same in points.
+    pub points: f64,
+    /// The interval of the points.
+    pub interval: Ends,
+    /// The points of a side with twice the value of the other; null for a difference.
+    pub double_points: Option<f64>,
 }
 
 /// The ranks that a competitor may have.
@@ -219,6 +267,9 @@ pub struct LeftOut {
     pub competitors: Vec<String>,
     /// The matches with one of them.
     pub matches: u64,
+    /// The matches between the others that lack a covariate, if some were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches_without_covariates: Option<u64>,
 }
 
 /// Predictions of matches that the ratings have not seen. All forecasts are of the same matches.
@@ -421,6 +472,7 @@ impl Competitor {
             interval: None,
             volatility: None,
             matches,
+            without_covariates: None,
         }
     }
 }

@@ -3,18 +3,20 @@
 use karat_stats::rating::bradley_terry::{
     Counts, Covariance, Fit, FitError, Interval, LOGIT_POINTS, Resamples, Separation, normal_deviations,
 };
-use karat_stats::rating::{BradleyTerry, Season};
+use karat_stats::rating::{BradleyTerry, Match, Season};
 
 use super::answer::shown;
 use super::resamples::{Clusters, resample};
-use super::{Board, Competitor, Component, Ends, LeftOut, Pool, Task, ranked, refused, tallies};
+use super::{
+    Board, Competitor, Component, Ends, LeftOut, Pool, Tally, Task, controlled, ranked, refused, tallies,
+};
 use crate::error::Error;
 use crate::text::{NAMED, named};
 
 /// The counts of the rated competitors, and the names of the others.
 pub(super) struct Part {
     pub(super) counts: Counts,
-    left_out: Vec<String>,
+    pub(super) left_out: Vec<String>,
 }
 
 impl Part {
@@ -22,8 +24,8 @@ impl Part {
     ///
     /// # Errors
     /// If the matches cannot be counted.
-    pub(super) fn new(season: &Season, component: Component) -> Result<Self, Error> {
-        let counts = Counts::new(&season.names, &season.matches);
+    pub(super) fn new(names: &[String], matches: &[Match], component: Component) -> Result<Self, Error> {
+        let counts = Counts::new(names, matches);
         let counts = counts.map_err(|error| refused(error.to_string()))?;
         let largest = (component == Component::Largest)
             .then(|| counts.among(counts.groups().first().map_or(&[], Vec::as_slice)));
@@ -47,7 +49,11 @@ pub(super) fn board(
     mean_points: f64,
     pool: &Pool,
 ) -> Result<Board, Error> {
-    fit(task, model, mean_points, pool).map_err(|error| match &pool.category {
+    let found = match pool.covariates.is_empty() {
+        true => fit(task, model, mean_points, pool),
+        false => controlled::fit(task, mean_points, pool),
+    };
+    found.map_err(|error| match &pool.category {
         Some(category) => error.hint(format!("this is category `{category}`")),
         None => error,
     })
@@ -55,7 +61,7 @@ pub(super) fn board(
 
 fn fit(task: &Task<'_>, model: &BradleyTerry, mean_points: f64, pool: &Pool) -> Result<Board, Error> {
     let (question, season) = (task.question, &pool.season);
-    let Part { counts, left_out } = Part::new(season, question.component)?;
+    let Part { counts, left_out } = Part::new(&season.names, &season.matches, question.component)?;
     let fit = model.fit(&counts).map_err(|error| unfit(error, question.component))?;
     let uncertainty = if question.bootstrap {
         let clusters = pool.pairs.as_ref().map(|numbers| Clusters::new(season, &counts, numbers));
@@ -69,22 +75,9 @@ fn fit(task: &Task<'_>, model: &BradleyTerry, mean_points: f64, pool: &Pool) -> 
                 .map_err(|error| refused(error.to_string()).hint("--bootstrap resamples the matches"))?,
         )
     };
-    let intervals = uncertainty.intervals(&fit, question.level)?;
-    let point = |logits: f64| mean_points + LOGIT_POINTS * logits;
-    let place = |name: &String| counts.names.binary_search(name).ok();
-    let is_rated: Vec<bool> = season.names.iter().map(|name| place(name).is_some()).collect();
-    let tallies = tallies(season, |at| is_rated.get(at as usize) == Some(&true));
-    let rated = season.names.iter().zip(tallies).filter_map(|(name, tally)| {
-        let at = place(name)?;
-        let (&strength, interval) = (fit.strengths.get(at)?, intervals.get(at)?);
-        Some(Competitor {
-            deviation_points: uncertainty.standard_error(at).map(|error| LOGIT_POINTS * error),
-            interval: Some(Ends { low: point(interval.lower), high: point(interval.upper) }),
-            ..Competitor::new(name.clone(), point(strength), tally)
-        })
-    });
-    let told_apart = |above: usize, below: usize| uncertainty.told_apart(&fit, above, below, question.level);
-    let (competitors, groups) = ranked(&rated.collect::<Vec<_>>(), Some(&told_apart));
+    let tallies = tallies(counts.names.len(), season.matches.iter().filter_map(among(season, &counts.names)));
+    let (competitors, groups) =
+        rated(&counts.names, &tallies, &fit, &uncertainty, (mean_points, question.level))?;
     let one_sided = competitors.iter().filter(|it| question.bootstrap && it.matches.is_one_sided());
     Ok(Board {
         one_sided: one_sided.map(|it| it.name.clone()).collect(),
@@ -96,13 +89,44 @@ fn fit(task: &Task<'_>, model: &BradleyTerry, mean_points: f64, pool: &Pool) -> 
         left_out: LeftOut {
             competitors: left_out,
             matches: (season.matches.len() as u64).saturating_sub(counts.matches()),
+            matches_without_covariates: None,
         },
         ..pool.board(task)?
     })
 }
 
+/// Returns what gives a match of a season with the positions of its competitors among `names`, if both are there.
+pub(super) fn among(season: &Season, names: &[String]) -> impl Fn(&Match) -> Option<Match> + use<> {
+    let place = |name: &String| u32::try_from(names.binary_search(name).ok()?).ok();
+    let places: Vec<Option<u32>> = season.names.iter().map(place).collect();
+    move |found| {
+        let place = |old: u32| places.get(old as usize).copied().flatten();
+        Some(Match { first: place(found.first)?, second: place(found.second)?, ..*found })
+    }
+}
+
+/// Returns the competitors by rank, and the number of groups.
+pub(super) fn rated(
+    names: &[String],
+    tallies: &[Tally],
+    fit: &Fit,
+    uncertainty: &Uncertainty,
+    (mean_points, level): (f64, f64),
+) -> Result<(Vec<Competitor>, Option<u32>), Error> {
+    let intervals = uncertainty.intervals(fit, level)?;
+    let point = |logits: f64| mean_points + LOGIT_POINTS * logits;
+    let each = names.iter().zip(tallies).zip(fit.strengths.iter().zip(&intervals)).enumerate();
+    let rated = each.map(|(at, ((name, tally), (strength, interval)))| Competitor {
+        deviation_points: uncertainty.standard_error(at).map(|error| LOGIT_POINTS * error),
+        interval: Some(Ends { low: point(interval.lower), high: point(interval.upper) }),
+        ..Competitor::new(name.clone(), point(*strength), *tally)
+    });
+    let told_apart = |above: usize, below: usize| uncertainty.told_apart(fit, above, below, level);
+    Ok(ranked(&rated.collect::<Vec<_>>(), Some(&told_apart)))
+}
+
 /// The source of the intervals.
-enum Uncertainty {
+pub(super) enum Uncertainty {
     /// Covariances: of the sandwich estimator, or of the posterior.
     Normal(Covariance),
     Bootstrap(Resamples),

@@ -6,7 +6,7 @@ use karat_stats::rating::{
 };
 
 use super::answer::shown;
-use super::batch::{Part, unfit};
+use super::batch::{Part, among, unfit};
 use super::online::in_periods;
 use super::system::System;
 use super::{Component, Forecaster, Holdout, Loss, Reference, SystemName, invalid, refused};
@@ -169,14 +169,12 @@ fn expected<'e, S: rules::System + 'e>(system: S, ratings: Vec<S::Rating>) -> Ex
 /// Fits Bradley-Terry over the largest part that the first matches connect; over all of them if there is a prior.
 fn fitted<'e>(model: &BradleyTerry, head: &Season) -> Result<Expected<'e>, Error> {
     let component = if model.prior.is_some() { Component::All } else { Component::Largest };
-    let part = Part::new(head, component)?;
+    let part = Part::new(&head.names, &head.matches, component)?;
     let fit = model.fit(&part.counts).map_err(|error| unfit(error, component))?;
-    let place =
-        |name: &String| part.counts.names.binary_search(name).ok().and_then(|at| u32::try_from(at).ok());
-    let places: Vec<Option<u32>> = head.names.iter().map(place).collect();
+    let among = among(head, &part.counts.names);
     Ok(Box::new(move |first, second| {
-        let place = |old: u32| places.get(old as usize).copied().flatten();
-        fit.expected(place(first)?, place(second)?)
+        let found = among(&Match { first, second, outcome: Outcome::Draw })?;
+        fit.expected(found.first, found.second)
     }))
 }
 

@@ -5,12 +5,14 @@
 //!
 //! - `matches`: rows to matches; `system`: the system that was asked for
 //! - `online`: systems that go match by match, and their file of ratings; `batch`, `resamples`: Bradley-Terry and its
-//!   bootstrap; `holdout`: predictions; `careers`: matches at challenges; `agreement`: judges beside people
+//!   bootstrap; `controlled`: the same beside covariates; `holdout`: predictions; `careers`: matches at challenges;
+//!   `agreement`: judges beside people
 
 mod agreement;
 mod answer;
 mod batch;
 mod careers;
+mod controlled;
 mod holdout;
 mod matches;
 mod online;
@@ -18,18 +20,22 @@ mod question;
 mod resamples;
 mod system;
 
+use std::collections::BTreeMap;
+
 use karat_core::facts::Digest;
 use karat_core::json::{write_integer, write_string};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-use karat_stats::rating::Season;
+use karat_stats::rating::covariates::Covariate as Values;
 use karat_stats::rating::places::places;
+use karat_stats::rating::{Match, Season};
 
 pub use answer::{
-    Agent, Agreement, Board, Careers, Competitor, Drawn, Drift, Ends, Forecaster, Holdout, Input,
-    IntervalSource, Judge, LeftOut, Loss, Played, RankRange, Rating, RatingSchema, Reference, Share, Tally,
+    Agent, Agreement, Board, Careers, Competitor, CovariateEffect, Drawn, Drift, Ends, Forecaster, Holdout,
+    Input, IntervalSource, Judge, LeftOut, Loss, Played, RankRange, Rating, RatingSchema, Reference, Share,
+    Tally, Uncontrolled,
 };
-pub use matches::{Columns, MatchReader, Matches};
+pub use matches::{Columns, Covariate, MatchReader, Matches};
 pub use question::{Component, Question, SystemName};
 
 use crate::error::{Code, Error};
@@ -145,10 +151,17 @@ struct Pool {
     rows: Vec<usize>,
     /// The pair behind each match of the season, if judges were asked for.
     pairs: Option<Vec<u32>>,
+    /// The covariates that were asked for, with their values for each match of the season.
+    covariates: Vec<Values>,
 }
 
 impl Pool {
-    fn new(category: Option<&str>, matches: &Matches, rows: Vec<usize>) -> Result<Self, Error> {
+    fn new(
+        category: Option<&str>,
+        question: &Question,
+        matches: &Matches,
+        rows: Vec<usize>,
+    ) -> Result<Self, Error> {
         let season = matches.season(&rows)?;
         let mut outcomes = Tally::default();
         season.matches.iter().for_each(|found| outcomes.add(found.outcome));
@@ -156,16 +169,22 @@ impl Pool {
             at.filter(|_| matches.has_time).map(|&milliseconds| Timestamp { milliseconds }.to_string())
         };
         let input = Input {
-            digest: digest(&season, matches, &rows).to_string(),
+            digest: digest(&season, question, matches, &rows).to_string(),
             matches: season.matches.len() as u64,
             outcomes,
             repeated_rows: season.repeated as u64,
             first_time: time(season.at_milliseconds.first()),
             last_time: time(season.at_milliseconds.last()),
         };
-        let pair = |place: &usize| matches.rows.get(*rows.get(*place)?)?.pair;
-        let pairs = season.places.iter().map(pair).collect();
-        Ok(Self { category: category.map(str::to_owned), season, input, rows, pairs })
+        let row = |place: &usize| matches.rows.get(*rows.get(*place)?);
+        let pairs = season.places.iter().map(|place| row(place)?.pair).collect();
+        let values = |(at, asked): (usize, &Covariate)| Values {
+            name: asked.name.clone(),
+            contrast: asked.contrast,
+            values: season.places.iter().map(|place| *row(place)?.covariates.get(at)?).collect(),
+        };
+        let covariates = question.covariates.iter().enumerate().map(values).collect();
+        Ok(Self { category: category.map(str::to_owned), season, input, rows, pairs, covariates })
     }
 
     /// Returns the answer without its ratings and the parts that only some systems have.
@@ -188,7 +207,7 @@ fn pools(question: &Question, matches: &Matches) -> Result<Vec<Pool>, Error> {
         |at: &usize| matches.rows.get(*at).is_some_and(|row| question.judge.is_none() || row.judge == people);
     let rated: Vec<usize> = (0..matches.rows.len()).filter(is_rated).collect();
     if question.by.is_none() {
-        return Ok(vec![Pool::new(None, matches, rated)?]);
+        return Ok(vec![Pool::new(None, question, matches, rated)?]);
     }
     let of = |category: u32| {
         let is_of = |at: &usize| matches.rows.get(*at).is_some_and(|row| row.category == Some(category));
@@ -196,8 +215,9 @@ fn pools(question: &Question, matches: &Matches) -> Result<Vec<Pool>, Error> {
     };
     let categories = matches.categories.sorted().map(|(name, place)| (name, of(place)));
     let played = categories.filter(|(_, rows)| !rows.is_empty());
-    let pools: Vec<Pool> =
-        played.map(|(name, rows)| Pool::new(Some(name), matches, rows)).collect::<Result<_, Error>>()?;
+    let pools: Vec<Pool> = played
+        .map(|(name, rows)| Pool::new(Some(name), question, matches, rows))
+        .collect::<Result<_, Error>>()?;
     if pools.is_empty() { Err(matches::nothing()) } else { Ok(pools) }
 }
 
@@ -217,16 +237,23 @@ fn refuse_solo(question: &Question, is_kept: bool) -> Result<(), Error> {
 
 /// Returns the digest of the matches in order, each as a line such as
 /// `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`; of matches at challenges with a member `solo`,
-/// which has what their rows state besides.
+/// which has what their rows state besides; with a member `covariates` after the first if they were asked for, such as
+/// `{"length":[900,400]}`.
 ///
 /// `rows` are the rows behind the events of the season.
-fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
+fn digest(season: &Season, question: &Question, matches: &Matches, rows: &[usize]) -> Digest {
     let mut text = Vec::with_capacity(season.matches.len() * 100);
     let name = |place: u32| season.names.get(place as usize).map_or("", String::as_str);
     for ((found, place), at) in season.matches.iter().zip(&season.places).zip(&season.at_milliseconds) {
         let row = rows.get(*place).and_then(|&row| matches.rows.get(row));
         text.extend_from_slice(b"{\"at_milliseconds\":");
         write_integer(&mut text, *at);
+        if let Some(row) = row.filter(|row| !row.covariates.is_empty()) {
+            let names = question.covariates.iter().map(|it| it.name.as_str());
+            let values: BTreeMap<&str, _> = names.zip(&row.covariates).collect();
+            text.extend_from_slice(b",\"covariates\":");
+            text.extend_from_slice(canonical_json(&serde_json::json!(values)).as_bytes());
+        }
         for (key, value) in [
             ("first", name(found.first)),
             ("id", row.map_or("", |row| &row.id)),
@@ -247,11 +274,10 @@ fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
     Digest::of(&text)
 }
 
-/// Returns the matches of every competitor of a season, in the order of its names; only those between competitors that
-/// `is_rated`.
-fn tallies(season: &Season, is_rated: impl Fn(u32) -> bool) -> Vec<Tally> {
-    let mut tallies = vec![Tally::default(); season.names.len()];
-    for found in season.matches.iter().filter(|it| is_rated(it.first) && is_rated(it.second)) {
+/// Returns the matches of each of a number of competitors, by their positions.
+fn tallies(competitors: usize, matches: impl IntoIterator<Item = Match>) -> Vec<Tally> {
+    let mut tallies = vec![Tally::default(); competitors];
+    for found in matches {
         for (place, outcome) in [(found.first, found.outcome), (found.second, found.outcome.opposite())] {
             tallies.get_mut(place as usize).into_iter().for_each(|tally| tally.add(outcome));
         }

@@ -159,7 +159,7 @@ fn board<S: Stored>(
     drift: rules::Drift,
 ) -> Result<Board, Error> {
     let deviations = normal_deviations(task.question.level).unwrap_or(f64::NAN);
-    let tallies = tallies(&pool.season, |_| true);
+    let tallies = tallies(pool.season.names.len(), pool.season.matches.iter().copied());
     let competitor = |(name, rating): (&String, &S::Rating)| {
         let place = pool.season.names.binary_search(name).ok();
         let tally = place.and_then(|place| tallies.get(place)).copied().unwrap_or_default();

@@ -1,13 +1,21 @@
 //! The question: which matches, and by which system they are rated.
 
+use std::collections::BTreeSet;
+
+use karat_stats::rating::bradley_terry::Ties;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::invalid;
-use super::matches::Columns;
+use super::matches::{Columns, Covariate};
 use super::system::System;
-use crate::ask::{list, text};
+use crate::ask::{list, names, text};
 use crate::error::Error;
 use crate::renames::Rename;
+use crate::text::clean;
+
+/// Most covariates.
+const MOST_COVARIATES: usize = 20;
 
 /// Competitors to rate from their matches.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -63,6 +71,10 @@ pub struct Question {
         arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "PART")
     )]
     pub component: Component,
+    /// Control for lengths, dates: length,date:difference
+    #[serde(deserialize_with = "covariates")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
+    pub covariates: Vec<Covariate>,
     /// Bradley-Terry: intervals by resamples
     #[cfg_attr(feature = "cli", arg(long))]
     pub bootstrap: bool,
@@ -114,6 +126,10 @@ fn one<'de, D: Deserializer<'de>>(source: D) -> Result<Columns, D::Error> {
     text(source).map(Option::unwrap_or_default)
 }
 
+fn covariates<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Covariate>, D::Error> {
+    names(source)?.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+}
+
 impl Question {
     /// Returns the question for ratings of all matches by a system with its usual settings.
     pub fn new(system: SystemName) -> Self {
@@ -129,6 +145,7 @@ impl Question {
             rename: Vec::new(),
             skip: Vec::new(),
             component: Component::All,
+            covariates: Vec::new(),
             bootstrap: false,
             resamples: 1000,
             seed: 1,
@@ -162,12 +179,45 @@ impl Question {
         if self.component != Component::All && !is_batch {
             return Err(invalid(format!("--component is for Bradley-Terry; {name} rates every competitor")));
         }
+        if !self.covariates.is_empty() {
+            self.check_covariates(&system)?;
+        }
         for (flag, share) in [("--level", Some(self.level)), ("--holdout", self.holdout)] {
             if let Some(share) = share.filter(|share| !(*share > 0.0 && *share < 1.0)) {
                 return Err(invalid(format!("{flag} is `{share}`, expected a share between 0 and 1")));
             }
         }
         Ok(system)
+    }
+
+    fn check_covariates(&self, system: &System) -> Result<(), Error> {
+        let System::BradleyTerry(model, _) = system else {
+            let name = self.system.name();
+            return Err(invalid(format!("--covariates is for Bradley-Terry, and the system is {name}"))
+                .hint("use it with --system bradley-terry"));
+        };
+        let others = [
+            (model.ties != Ties::HalfWins, "ties=davidson", "a draw is half a win beside covariates"),
+            (model.prior.is_some(), "prior=gaussian", "a prior pulls strengths, and effects with them"),
+            (self.bootstrap, "--bootstrap", "the intervals come from the sandwich estimator"),
+            (
+                self.holdout.is_some(),
+                "--holdout",
+                "such ratings are of sides that are alike, and matches are not",
+            ),
+        ];
+        if let Some((_, what, hint)) = others.into_iter().find(|(is_given, ..)| *is_given) {
+            return Err(invalid(format!("--covariates does not go with {what}")).hint(hint));
+        }
+        let count = self.covariates.len();
+        if count > MOST_COVARIATES {
+            return Err(invalid(format!("there are {count} covariates, expected at most {MOST_COVARIATES}")));
+        }
+        let mut known = BTreeSet::new();
+        match self.covariates.iter().find(|it| !known.insert(&it.name)) {
+            Some(twice) => Err(invalid(format!("--covariates names `{}` twice", clean(&twice.name)))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that the parts of the question go together, before any match is read. `is_kept` is true if the ratings

@@ -8,6 +8,7 @@ use karat_stats::random::Random;
 use karat_stats::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
 use karat_stats::rating::{BradleyTerry, Match, Season};
 
+use super::batch::among;
 use super::refused;
 use crate::error::Error;
 
@@ -23,15 +24,8 @@ pub(super) struct Clusters {
 impl Clusters {
     /// Returns the matches of `season` among the competitors of `counts`. `numbers` has the cluster of every match.
     pub(super) fn new(season: &Season, counts: &Counts, numbers: &[u32]) -> Self {
-        let place = |old: u32| {
-            let name = season.names.get(old as usize)?;
-            u32::try_from(counts.names.binary_search(name).ok()?).ok()
-        };
-        let places: Vec<Option<u32>> = (0..season.names.len() as u32).map(place).collect();
-        let place = |old: u32| places.get(old as usize).copied().flatten();
-        let moved = |(number, found): (&u32, &Match)| {
-            Some((*number, Match { first: place(found.first)?, second: place(found.second)?, ..*found }))
-        };
+        let moved = among(season, &counts.names);
+        let moved = |(number, found): (&u32, &Match)| Some((*number, moved(found)?));
         let mut matches: Vec<(u32, Match)> = numbers.iter().zip(&season.matches).filter_map(moved).collect();
         // Stable: within a cluster matches keep the order of the season.
         matches.sort_by_key(|&(number, _)| number);

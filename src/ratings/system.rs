@@ -51,7 +51,9 @@ impl System {
             }
             SystemName::WengLin => Self::WengLin(WengLin::default()),
             SystemName::BradleyTerry => {
-                let ties = given.word("ties", &TIES).unwrap_or(Ties::Davidson);
+                // The model with covariates has no other meaning of a draw.
+                let usual = if question.covariates.is_empty() { Ties::Davidson } else { Ties::HalfWins };
+                let ties = given.word("ties", &TIES).unwrap_or(usual);
                 Self::BradleyTerry(BradleyTerry { ties, prior: given.prior() }, 1500.0)
             }
         };

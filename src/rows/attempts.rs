@@ -98,11 +98,7 @@ impl Rows {
             firsts.push(first);
         }
         firsts.sort_unstable();
-        let mut kept = Self { is_of_firsts: true, ..self.clone() };
-        kept.filtered += (self.rows.len() - firsts.len()) as u64;
-        kept.rows = firsts.iter().filter_map(|at| self.rows.get(*at).cloned()).collect();
-        kept.tasks.of_rows = firsts.iter().filter_map(|at| self.tasks.of_rows.get(*at).copied()).collect();
-        Ok(kept)
+        Ok(Self { is_of_firsts: true, ..self.only(&firsts) })
     }
 }
 

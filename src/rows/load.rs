@@ -40,6 +40,8 @@ pub struct Selection<'a> {
     pub renames: &'a [Rename],
     /// True if the same subject in two files is two. Where no file has several, each is named by its file.
     pub by_file: bool,
+    /// True if each file is a run: one id in two files is two items, and a subject of several files is one.
+    pub by_run: bool,
     /// True if errors name the parameters of a query and not flags: `group_by`, not `--group-by`.
     pub is_query: bool,
     /// Names that stand for files, where several files are one side of a comparison.
@@ -132,7 +134,8 @@ impl<'r> Loader<'r> {
         let renames = Renames::new(selection.renames)?;
         let alone = match selection.alone {
             Some(_) => {
-                let selection = Selection { by_file: false, sides: &[], alone: None, ..selection };
+                let selection =
+                    Selection { by_file: false, by_run: false, sides: &[], alone: None, ..selection };
                 Some(Box::new(Self::new(selection)?))
             }
             None => None,
@@ -237,7 +240,7 @@ impl<'r> Loader<'r> {
             ..NO_MORE.clone()
         };
         self.moments.add(record.as_of);
-        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
+        let of_file = self.is_by_file().then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
         let own_time = time.map_or(NONE, |time| time.milliseconds);
         let (time, arrived) = arrival.map_or((own_time, NONE), |arrival| arrival.times(time));
         let row = Row {
@@ -269,7 +272,12 @@ impl<'r> Loader<'r> {
         if !sides.get(self.side).is_some_and(|it| is_of(&it)) {
             self.side = sides.iter().position(|it| is_of(&it)).unwrap_or(usize::MAX);
         }
-        sides.get(self.side).map_or(file, |(_, side)| side)
+        sides.get(self.side).map_or_else(|| file_of(file), |(_, side)| side)
+    }
+
+    /// Returns whether a subject has its file in its name, until all are there.
+    const fn is_by_file(&self) -> bool {
+        self.selection.by_file || self.selection.by_run
     }
 
     /// Adds the record at `position` of a store, or one on its way there, without computing it again: its log vouches for the bytes. `scorer` is the
@@ -421,13 +429,13 @@ impl<'r> Loader<'r> {
         let has_decay = self.scorers.iter().any(|scorer| scorer.card().decay().is_some());
         let is_of_one = matches!(self.moments, Moments::One(_));
         let decay = has_decay.then_some(if is_of_one { DecayMoment::AsOf } else { DecayMoment::Own });
-        let is_by_file = self.selection.by_file;
+        let (is_by_file, is_by_run) = (self.is_by_file(), self.selection.by_run);
         let kept = self.selection.kept.to_vec();
         let Self { scorers, filtered, rows, names, fields, .. } = self;
         let tasks = Tasks::new(&rows, &names, &scorers);
         let origins =
             if is_by_file { subjects.iter().map_while(|name| origin(name)).collect() } else { Vec::new() };
-        Ok(Rows {
+        let rows = Rows {
             scorers,
             scale,
             dimensions,
@@ -446,7 +454,8 @@ impl<'r> Loader<'r> {
             kept,
             fields: fields.known(),
             fact: None,
-        })
+        };
+        Ok(if is_by_run { rows.of_whole_subjects() } else { rows })
     }
 
     /// Rejects scorecards that cannot be compared, fields that no item has, and empty input.
@@ -504,7 +513,8 @@ impl<'r> Loader<'r> {
     fn subject_names(&self) -> Vec<String> {
         let origins: Option<Vec<Origin>> = self.subjects.all().map(origin).collect();
         let files = |all: &[Origin]| all.iter().map(|it| it.file.clone()).collect::<BTreeSet<String>>().len();
-        match origins.filter(|all| self.selection.by_file && files(all) == all.len()) {
+        let is_named = self.selection.by_file && !self.selection.by_run;
+        match origins.filter(|all| is_named && files(all) == all.len()) {
             Some(all) => all.into_iter().map(|it| it.file).collect(),
             None => self.subjects.all().map(str::to_owned).collect(),
         }
@@ -538,7 +548,7 @@ impl<'r> Loader<'r> {
 
     /// Returns the name of a subject without that of its file.
     fn own_name<'n>(&self, name: &'n str) -> &'n str {
-        let of_file = name.split_once(IN_FILE).filter(|_| self.selection.by_file);
+        let of_file = name.split_once(IN_FILE).filter(|_| self.is_by_file());
         of_file.map_or(name, |(_, own)| own)
     }
 
@@ -607,11 +617,16 @@ impl<'r> Loader<'r> {
     }
 }
 
+/// Returns the file of a place, which may be one in a log: `run.eval: samples/7`.
+pub(super) fn file_of(place: &str) -> &str {
+    place.split_once(": ").map_or(place, |(file, _)| file)
+}
+
 /// The sign between a file and the subject in it. No path of a file has it.
 const IN_FILE: char = '\0';
 
 /// Returns the file and the own name of a subject that is one of a file.
-fn origin(name: &str) -> Option<Origin> {
+pub(super) fn origin(name: &str) -> Option<Origin> {
     let (file, subject) = name.split_once(IN_FILE)?;
     Some(Origin { file: file.to_owned(), subject: subject.to_owned() })
 }

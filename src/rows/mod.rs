@@ -15,7 +15,7 @@ pub mod problems;
 mod stored;
 
 use crate::words::DecayMoment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use karat_core::facts::{Digest, Outcome};
@@ -314,6 +314,58 @@ impl Rows {
             [only] => Some(only.card()),
             _ => None,
         }
+    }
+
+    /// Returns the same with the items at these indices alone.
+    pub(crate) fn only(&self, kept: &[usize]) -> Self {
+        let mut only = self.clone();
+        only.filtered += (self.rows.len() - kept.len()) as u64;
+        only.rows = kept.iter().filter_map(|at| self.rows.get(*at).cloned()).collect();
+        only.tasks.of_rows = kept.iter().filter_map(|at| self.tasks.of_rows.get(*at).copied()).collect();
+        only
+    }
+
+    /// Returns the same with the items under other names of their subjects, given for each item.
+    pub(crate) fn renamed(&self, names: &[String]) -> Self {
+        let subjects: BTreeSet<&String> = names.iter().collect();
+        let subjects: Vec<String> = subjects.into_iter().cloned().collect();
+        let own = |at: usize| names.get(at).and_then(|name| subjects.binary_search(name).ok());
+        let mut order: Vec<(usize, usize)> =
+            (0..self.rows.len()).filter_map(|at| Some((own(at)?, at))).collect();
+        order.sort_by_key(|(subject, at)| (*subject, self.rows.get(*at).and_then(Row::time)));
+        let kept: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
+        let mut renamed = Self { origins: Vec::new(), ..self.only(&kept) };
+        renamed.rows.iter_mut().zip(&order).for_each(|(row, (subject, _))| row.subject = *subject);
+        renamed.subjects = subjects;
+        renamed
+    }
+
+    /// Returns the same with one subject for all files of its name.
+    fn of_whole_subjects(mut self) -> Self {
+        let names: Vec<String> =
+            self.rows.iter().map(|row| self.subject_name(row.subject).to_owned()).collect();
+        let whole =
+            |name: String| load::origin(&name).map_or(name, |of| format!("{} in {}", of.subject, of.file));
+        self.left_out =
+            std::mem::take(&mut self.left_out).into_iter().map(|(name, why)| (whole(name), why)).collect();
+        self.renamed(&names)
+    }
+
+    /// Returns the files that items are of, in the order in which they came.
+    pub(crate) fn files(&self) -> Vec<&str> {
+        let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+        for row in &self.rows {
+            let at = first.entry(self.file(row)).or_insert(u32::MAX);
+            *at = row.arrival.min(*at);
+        }
+        let mut files: Vec<(u32, &str)> = first.into_iter().map(|(file, at)| (at, file)).collect();
+        files.sort_unstable();
+        files.into_iter().map(|(_, file)| file).collect()
+    }
+
+    /// Returns the file of an item.
+    pub(crate) fn file(&self, row: &Row) -> &str {
+        load::file_of(self.file_and_line(row).0)
     }
 
     /// Returns the time of the newest item; none if no item has a time.

@@ -293,7 +293,55 @@ export interface GateSettings {
     dimensions?: { readonly [dimension: string]: number };
     items?: { readonly fail_under: number };
     standing?: { readonly fail_under: number };
+    /** No alarm over the runs of the history and this one. */
+    trend?: {
+      readonly run?: string;
+      readonly subjects?: readonly string[];
+      readonly baseline?: number;
+      readonly direction?: "decline" | "improvement" | "either";
+      readonly level?: number;
+    };
   };
+  /** What passes, and the field with the version of a subject, to find flaky tasks. */
+  tasks?: { readonly pass?: number; readonly version?: string };
+  /** Tasks that no gate looks at; days such as `2026-12-31`. */
+  quarantine?: readonly { readonly task: string; readonly reason: string; readonly since?: string; readonly until: string }[];
+}
+
+/** The settings of a question about judges. */
+export interface JudgesSettings extends ItemSettings {
+  /** The field with the labels of people. */
+  label: string;
+  /** Fields with the verdicts of judges; without any, the score is the verdict. */
+  verdict?: string | readonly string[];
+  family?: string;
+  bias_by?: string | readonly string[];
+  pass?: number;
+}
+
+/** The settings of a question about tasks. */
+export interface TasksSettings extends ItemSettings {
+  /** The share of chance that is allowed among suspect tasks. */
+  rate?: number;
+  pass?: number;
+  version?: string;
+}
+
+/** The settings of a grid. */
+export interface GridSettings extends ItemSettings {
+  subject?: string | readonly string[];
+  /** The field that names the run of an item; `file`, or `day` of its time. Without it each column is a subject. */
+  run?: string;
+}
+
+/** The settings of a question about runs over time. */
+export interface TrendSettings extends ItemSettings {
+  /** The field that names the run of an item; `file`, or `day` of its time. */
+  run?: string;
+  subject?: string | readonly string[];
+  /** The number of runs, from the first on, that are known to be alike. */
+  baseline?: number;
+  direction?: "decline" | "improvement" | "either";
 }
 
 /** The settings of ratings. */
@@ -312,6 +360,8 @@ export interface RateSettings {
   rename?: string | readonly string[];
   skip?: string | readonly string[];
   component?: "all" | "largest";
+  /** Covariates to control for: `length,date:difference`. */
+  covariates?: string | readonly string[];
   bootstrap?: boolean;
   resamples?: number;
   seed?: number;
@@ -334,9 +384,29 @@ export function compare(items: Items, settings: CompareSettings): Promise<Answer
   return ask("compare", items, {}, settings, ["first", "second"]);
 }
 
-/** Judges a run, beside a baseline if one is given. `status` is 0 if it passes. */
-export function gate(run: Items, settings: GateSettings, baseline: Items = {}): Promise<Answer> {
-  return ask("gate", run, baseline, settings, ["card", "gate"]);
+/** Judges a run, beside a baseline and earlier runs if they are given. `status` is 0 if it passes. */
+export function gate(run: Items, settings: GateSettings, baseline: Items = {}, history: Items = {}): Promise<Answer> {
+  return ask("gate", run, { baseline, history }, settings, ["card", "gate"]);
+}
+
+/** Says how judges agree with the labels of people, and corrects the means of subjects by both. */
+export function judges(items: Items, settings: JudgesSettings): Promise<Answer> {
+  return ask("judges", items, {}, settings, ["label"]);
+}
+
+/** Says how hard tasks are, what they decide, which keys are suspect and which outcomes change by themselves. */
+export function tasks(items: Items, settings: TasksSettings = {}): Promise<Answer> {
+  return ask("tasks", items, {}, settings);
+}
+
+/** Puts subjects or runs side by side, task by task, the largest differences first. */
+export function grid(items: Items, settings: GridSettings = {}): Promise<Answer> {
+  return ask("grid", items, {}, settings);
+}
+
+/** Compares runs over time, with an alarm that may be looked at every night. */
+export function trend(items: Items, settings: TrendSettings = {}): Promise<Answer> {
+  return ask("trend", items, {}, settings);
 }
 
 /** Rates competitors from their matches. */
@@ -344,7 +414,7 @@ export function rate(matches: Items, settings: RateSettings): Promise<Answer> {
   return ask("rate", matches, {}, settings, ["system"]);
 }
 
-async function ask(question: string, items: Items, baseline: Items, settings: object, needed: readonly string[] = []): Promise<Answer> {
+async function ask(question: string, items: Items, beside: Readonly<Record<string, Items>>, settings: object, needed: readonly string[] = []): Promise<Answer> {
   const all = (settings ?? {}) as Readonly<Record<string, unknown>> & { card?: string };
   const lacking = needed.filter((name) => (all[name] ?? null) === null);
   refuse(lacking.map((name) => problem(`settings.${name}`, "nothing", `the setting that \`${question}\` needs`)));
@@ -353,7 +423,7 @@ async function ask(question: string, items: Items, baseline: Items, settings: ob
   const asked = toJson({
     question,
     files: files(items, "items"),
-    baseline: files(baseline, "baseline"),
+    ...Object.fromEntries(Object.entries(beside).map(([name, given]) => [name, files(given, name)])),
     card_text: isText ? card : null,
     settings: isText || card === undefined ? others : { card, ...others },
   });

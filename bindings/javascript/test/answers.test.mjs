@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { KaratError, compare, gate, leaderboard, rate } from "../dist/index.js";
+import { KaratError, compare, gate, grid, judges, leaderboard, rate, tasks, trend } from "../dist/index.js";
 
 const program = process.env.KARAT;
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -84,6 +84,17 @@ test("ratings are those of the program", async () => {
     told(["rate", "--system", "bradley-terry", "--judge", "judge", "--bootstrap", "--resamples", "50", "--component", "largest", "examples/matches/votes.jsonl"]),
   );
   same(await rate(named("examples/matches/arena.csv"), { system: "elo", arena: true }), told(["rate", "--system", "elo", "--arena", "examples/matches/arena.csv"]));
+});
+
+test("judges, tasks, runs over time and side by side are those of the program", async () => {
+  const [judged, labels, nightly] = ["examples/cards/judged.toml", "examples/labels/answers.jsonl", "examples/nightly/runs.csv"];
+  same(
+    await judges(named(labels), { card: at(judged), label: "human", verdict: "judge", bias_by: ["length"] }),
+    told(["judges", "--card", judged, "--label", "human", "--verdict", "judge", "--bias-by", "length", labels]),
+  );
+  same(await tasks(named("examples/tasks/runs.csv"), { card, rate: 0.1 }), told(["tasks", "--card", CARD, "--rate", "0.1", "examples/tasks/runs.csv"]));
+  same(await trend(named(nightly), { card, run: "day", baseline: 5 }), told(["trend", "--card", CARD, "--run", "day", "--baseline", "5", nightly]));
+  same(await grid(named(RUNS), { card, subject: ["kite", "heron"] }), told(["grid", "--card", CARD, "-s", "kite", "-s", "heron", RUNS]));
 });
 
 test("a gate is that of the project", async () => {

@@ -19,6 +19,7 @@ RUNS, CARD = EXAMPLES / "leaderboard/runs.csv", EXAMPLES / "cards/task-run.toml"
 BASE, NEW = EXAMPLES / "compare/base.csv", EXAMPLES / "compare/new.csv"
 AGENTS, EVENTS, SUPPORT = EXAMPLES / "standing/agents.jsonl", EXAMPLES / "standing/events.jsonl", EXAMPLES / "cards/support-agent.toml"
 SEASON, VOTES = EXAMPLES / "matches/season.csv", EXAMPLES / "matches/votes.jsonl"
+ANSWERS = EXAMPLES / "matches/answers.csv"
 PROJECT = EXAMPLES / "project"
 LABELS, JUDGED = EXAMPLES / "labels/answers.jsonl", EXAMPLES / "cards/judged.toml"
 AS_OF = dt.datetime(2026, 3, 10, tzinfo=dt.timezone.utc)
@@ -61,6 +62,7 @@ PATHS = [
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD, cost="cost_usd"), ["leaderboard", "--card", CARD, "--cost", "cost_usd", short(RUNS)]),
     (lambda: ks.tasks(RUNS_PATH, card=CARD, rate=0.1), ["tasks", "--card", CARD, "--rate", "0.1", short(RUNS)]),
     (lambda: ks.trend(RUNS_PATH, card=CARD, run="day", direction="either"), ["trend", "--card", CARD, "--run", "day", "--direction", "either", short(RUNS)]),
+    (lambda: ks.grid(RUNS_PATH, card=CARD, subject=["kite", "heron", "ibis"]), ["grid", "--card", CARD, "-s", "kite", "-s", "heron", "-s", "ibis", short(RUNS)]),
     (lambda: ks.judges(short(LABELS), label="human", card=JUDGED, bias_by=["length"]), ["judges", "--card", JUDGED, "--label", "human", "--bias-by", "length", short(LABELS)]),
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD, attempts=1), ["leaderboard", "--card", CARD, "--attempts", "1", short(RUNS)]),
     (lambda: ks.leaderboard(RUNS_PATH, card=CARD, since=dt.datetime(2026, 5, 1, 1, tzinfo=dt.timezone.utc)), ["leaderboard", "--card", CARD, "--since", "2026-05-01T01:00:00Z", short(RUNS)]),
@@ -69,6 +71,7 @@ PATHS = [
     (lambda: ks.compare("heron", "kite", items=RUNS_PATH, card=CARD), ["compare", "--card", CARD, "heron", "kite", short(RUNS)]),
     (lambda: ks.rate(short(SEASON), system="bradley-terry"), ["rate", "--system", "bradley-terry", short(SEASON)]),
     (lambda: ks.rate(short(SEASON), system="glicko2", holdout=0.2), ["rate", "--system", "glicko2", "--holdout", "0.2", short(SEASON)]),
+    (lambda: ks.rate(short(ANSWERS), system="bradley-terry", covariates=["length", "headers:difference"]), ["rate", "--system", "bradley-terry", "--covariates", "length,headers:difference", short(ANSWERS)]),
     (lambda: ks.rate([short(VOTES)], system="bradley-terry"), ["rate", "--system", "bradley-terry", short(VOTES)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of=AS_OF, events=EVENTS, subject="heron"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", "--events", EVENTS, "--subject", "heron", short(AGENTS)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of="2026-03-10T00:00:00Z"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", short(AGENTS)]),

@@ -149,7 +149,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Returns the certificates that vouch for a server.
-fn roots() -> Result<RootCerts, Failure> {
+pub fn roots() -> Result<RootCerts, Failure> {
     let Some(path) = env::var(ROOTS).ok().filter(|path| !path.is_empty()) else {
         return Ok(RootCerts::WebPki);
     };

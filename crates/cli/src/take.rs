@@ -6,15 +6,16 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use karat::record::Record;
 
-use crate::args::{Cli, Verb};
+use crate::args::{Cli, QuestionArgs, Verb};
 use crate::project::{open, tell};
-use karat::ask::{Fields, Items};
+use karat::ask::{Fields, Items, Tasks, Trend};
 use karat::inputs::{Inputs, are_sides};
 use karat::project::{NAME, Project, find};
+use karat::question::Question;
 use karat_terminal::failure::Failure;
 use karat_terminal::output::Color;
 
-/// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
+/// Fills in what commands about items were not told and the project file knows. Where something is
 /// piped in, that is read; records name their own scorecard.
 pub fn take(verb: &mut Verb, trusts: bool, color: Color) -> Result<(), Failure> {
     match verb {
@@ -30,18 +31,59 @@ pub fn take(verb: &mut Verb, trusts: bool, color: Color) -> Result<(), Failure> 
         }
         Verb::Leaderboard(args) if args.ask.card.is_none() => {
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
+                .map(drop)
         }
         Verb::Standing(args) if args.ask.card.is_none() => {
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
+                .map(drop)
         }
+        Verb::Judges(args) => of_question(args, trusts, color, |_, _| {}),
+        Verb::Grid(args) => of_question(args, trusts, color, |_, _| {}),
+        Verb::Tasks(args) => of_question(args, trusts, color, |ask, project| {
+            let given = project.gate.tasks.clone();
+            *ask = Tasks {
+                pass: ask.pass.or(given.pass),
+                version: ask.version.take().or(given.version),
+                ..ask.clone()
+            };
+        }),
+        Verb::Trend(args) => of_question(args, trusts, color, |ask, project| {
+            let Some(given) = project.gate.trend.clone() else { return };
+            // A flag that has its usual value cannot be distinguished from one that is not given.
+            let is_usual = Trend { about: ask.about.clone(), ..Trend::default() } == *ask;
+            if is_usual {
+                *ask = Trend { about: ask.about.clone(), ..given };
+            }
+        }),
         Verb::Compare(args) if args.ask.card.is_none() => {
             let named = [args.ask.first.clone(), args.ask.second.clone()];
             let are_files = args.files.is_empty() && are_sides(&args.ask.first, &args.ask.second);
             let named = if are_files { &named[..] } else { &[] };
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, named, trusts, color)
+                .map(drop)
         }
         _ => Ok(()),
     }
+}
+
+/// Does the same for a question about items, which also reads the history; `more` fills in its other settings.
+fn of_question<Q: Question + clap::Args>(
+    args: &mut QuestionArgs<Q>,
+    trusts: bool,
+    color: Color,
+    more: impl FnOnce(&mut Q, &Project),
+) -> Result<(), Failure> {
+    if args.ask.about().card.is_some() {
+        return Ok(());
+    }
+    let about = args.ask.about_mut();
+    let project = from_project(&mut about.card, &mut about.items, &mut args.files, &[], trusts, color)?;
+    // Only with the files of the project are its settings about them.
+    if let Some(project) = project.filter(|project| args.files == project.inputs) {
+        args.files = project.all_files()?;
+        more(&mut args.ask, &project);
+    }
+    Ok(())
 }
 
 /// Fills in the card, and the files where none is named; `named` are files that stand elsewhere.
@@ -52,15 +94,15 @@ fn from_project(
     named: &[String],
     trusts: bool,
     color: Color,
-) -> Result<(), Failure> {
+) -> Result<Option<Project>, Failure> {
     let given = if named.is_empty() { files.clone() } else { named.to_vec() };
     // Records name their own scorecard, and what is piped in is most often records.
     if given.is_empty() && is_piped() || given.iter().any(|file| file == "-") {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(path) = find() else { return Ok(()) };
+    let Some(path) = find() else { return Ok(None) };
     if !given.is_empty() && is_of_records(&given) {
-        return Ok(());
+        return Ok(None);
     }
     let project = open(&path, trusts, color)?;
     let what = if given.is_empty() { inputs(&project, files) } else { "card" };
@@ -70,7 +112,8 @@ fn from_project(
         items.filters.extend(project.items.filters.iter().cloned());
         items.rename.extend(project.items.rename.iter().cloned());
     }
-    tell(&project, what, color)
+    tell(&project, what, color)?;
+    Ok(Some(project))
 }
 
 fn set_fields(into: &mut Fields, project: &Project) {

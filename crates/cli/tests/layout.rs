@@ -419,24 +419,24 @@ const BUDGETS: &[Budget] = &[
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_400, 7_500),
     budget("importers", &["crates/importers/src"], &[], 7_650, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 39_950, 23_000),
+    budget("karat", &["src"], &[], 41_650, 23_000),
     budget("store", &["crates/store/src"], &[], 5_290, 4_900),
     budget("frames", &["crates/frames/src"], &[], 1_500, 1_500),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_950, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 10_000, 8_500),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 22_350, 16_500),
+    budget("command line", &["crates/cli/src"], &[], 10_150, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
     budget("module for Python", &["bindings/python/src"], &[], 1_600, 1_600),
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
-    budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
+    budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_600, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 152_400, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 154_900, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
 /// Lines of tests of the main workspace, and of the runner's.
-const TEST_LINES_MAX: [usize; 2] = [67_900, 7_500];
+const TEST_LINES_MAX: [usize; 2] = [68_600, 7_500];
 
 #[test]
 fn every_part_keeps_within_its_budget() {

@@ -16,6 +16,8 @@ pub enum Act<'a> {
     /// Hand in cosignatures of a head of the log. Their witnesses vouch for them, and not who brings them.
     Cosign,
     ReadKeys,
+    /// Read to whom events of the log were sent.
+    ReadDeliveries,
     MakeKey,
     RevokeKey(Option<Revoked>),
     /// Withdraw what a revoked key sent.
@@ -140,6 +142,7 @@ impl Act<'_> {
             | Self::Deliver => Scope::WriteEvidence,
             Self::DecideWeights(_) | Self::ReadReviews | Self::Review => Scope::Review,
             Self::ReadKeys
+            | Self::ReadDeliveries
             | Self::MakeKey
             | Self::RevokeKey(_)
             | Self::Withdraw

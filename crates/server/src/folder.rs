@@ -24,6 +24,8 @@ pub const SECRET: &str = "log.key";
 pub const NEXT: &str = "log.key-next";
 /// The newest heads that witnesses cosigned.
 pub const COSIGNED: &str = "log.cosigned";
+/// The positions up to which the endpoints of webhooks have all events, and the last deliveries.
+pub const DELIVERIES: &str = "webhooks.json";
 /// The key that verifies the signatures of the log: `NAME+ID+KEY`.
 pub const PUBLIC: &str = "log.pub";
 
@@ -181,8 +183,10 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
 
 fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error> {
     let folder = store.parent().unwrap_or(Path::new(""));
-    // Before the store, so that the copy of the store has every head that is cosigned in the copy.
-    let _ = fs::copy(folder.join(COSIGNED), draft.join(COSIGNED));
+    // Before the store, so that the copy of the store has every head that is cosigned in the copy, and every entry told of.
+    for name in [COSIGNED, DELIVERIES] {
+        let _ = fs::copy(folder.join(name), draft.join(name));
+    }
     sqlite::copy(store, &draft.join(STORE))?;
     // The start of a server checks which part of it is valid for the copy, and computes the rest.
     let _ = fs::copy(folder.join(INDEX), draft.join(INDEX));

@@ -18,6 +18,7 @@
 //! * [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
 //!   files.
 //! * [`authority`]: who may do what; `guard`, [`limits`], `body`, `listen`: callers, rates, sizes and timeouts.
+//! * [`webhooks`]: events of the log, sent elsewhere; `deliveries`: how far they came.
 //! * `web`: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
@@ -43,6 +44,7 @@ pub mod content;
 pub mod cosigned;
 mod cost;
 mod decisions;
+mod deliveries;
 pub mod effect;
 mod events;
 pub mod flows;
@@ -86,6 +88,7 @@ mod subjects;
 pub mod traces;
 mod turn;
 mod web;
+pub mod webhooks;
 mod weights;
 
 use std::future::Future;
@@ -109,9 +112,10 @@ use crate::limits::RateOptions;
 use crate::prelude::*;
 pub use crate::state::App;
 use crate::traces::TraceOptions;
+use crate::webhooks::Webhooks;
 
 /// The options of a server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// True if only programs on this machine can connect: then reading needs no key, and names of other hosts are
     /// refused. [`Server::bind`] sets it from the address.
@@ -136,6 +140,8 @@ pub struct Options {
     /// The witnesses whose cosignatures are taken.
     pub witnesses: Vec<WitnessKey>,
     pub judge: JudgeOptions,
+    /// The receivers of events of the log.
+    pub webhooks: Webhooks,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
     /// The largest number of them from one address other than a proxy; further ones are closed.
@@ -202,6 +208,7 @@ impl Default for Options {
             cors: Vec::new(),
             witnesses: Vec::new(),
             judge: JudgeOptions::default(),
+            webhooks: Webhooks::default(),
             connections_max: 1024,
             connections_per_address_max: 256,
             requests_max: 256,

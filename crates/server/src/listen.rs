@@ -28,6 +28,7 @@ use crate::guard::{Peer, Unread};
 use crate::limits::{Places, network};
 use crate::market;
 use crate::state::App;
+use crate::webhooks;
 
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// The divisor for scarce connections: if less than this part of all is left, an address has at most this part of its limit.
@@ -53,6 +54,7 @@ pub(crate) async fn serve(
     let graceful = GracefulShutdown::new();
     let verdicts = tokio::spawn(market::settle_on_time(Arc::clone(&app)));
     let traces = tokio::spawn(close_on_time(Arc::clone(&app)));
+    let hooks = tokio::spawn(webhooks::run(Arc::clone(&app)));
     let mut stop = std::pin::pin!(stop);
     loop {
         // A connection that is not accepted waits in the queue of the system at no cost.
@@ -122,6 +124,7 @@ pub(crate) async fn serve(
     drop(listener);
     verdicts.abort();
     traces.abort();
+    hooks.abort();
     app.stop();
     // Clients that keep a connection busy without a request at work: they take nothing, or send nothing more.
     let without_work = async {

@@ -1,5 +1,6 @@
 //! The metrics of a server, as text for Prometheus.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +34,78 @@ struct Durations {
     count: u64,
     sum_seconds: f64,
     buckets: [u64; BUCKETS.len()],
+}
+
+/// A metric with its values.
+pub(crate) struct Gauge {
+    pub name: &'static str,
+    pub help: &'static str,
+    /// True if it only grows.
+    pub is_counter: bool,
+    /// Values, each with names and values of labels.
+    pub values: Vec<(Vec<(&'static str, String)>, f64)>,
+}
+
+impl Gauge {
+    /// Returns its lines.
+    pub(crate) fn text(&self) -> String {
+        let Self { name, help, is_counter, values } = self;
+        let kind = if *is_counter { "counter" } else { "gauge" };
+        let mut out = format!("# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for (labels, value) in values {
+            let labels: Vec<String> =
+                labels.iter().map(|(label, text)| format!("{label}=\"{}\"", escaped(text))).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{name}{labels} {value}");
+        }
+        out
+    }
+}
+
+/// Returns the value of a label as the format writes it.
+fn escaped(text: &str) -> Cow<'_, str> {
+    match text.contains(['\\', '"', '\n']) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")),
+    }
+}
+
+/// Scores and gates as metrics, and what they were computed from.
+#[derive(Debug)]
+pub(crate) struct Boards {
+    text: Mutex<String>,
+    pub turn: tokio::sync::Mutex<BoardsTurn>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct BoardsTurn {
+    /// The size of the log; none before the first time.
+    pub size: Option<u64>,
+    /// The seconds since the start at which they were computed.
+    pub at_seconds: f64,
+    pub rest_seconds: f64,
+    /// The size of the log whose gates are counted.
+    pub counted: u64,
+    /// The number of records by scorecard and gate.
+    pub gates: BTreeMap<(String, String), u64>,
+    pub gates_left_out: u64,
+}
+
+impl Boards {
+    /// Counts the gates of what comes after the first `size` entries.
+    pub(crate) fn new(size: u64) -> Self {
+        let turn = BoardsTurn { counted: size, ..BoardsTurn::default() };
+        Self { text: Mutex::default(), turn: tokio::sync::Mutex::new(turn) }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn put(&self, text: String) {
+        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
 }
 
 impl Metrics {
@@ -107,5 +180,18 @@ impl Metrics {
             line(format_args!("{name}_count{{{labels}}} {}\n", found.count));
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_strangers_stay_within_their_label() {
+        let values = vec![(vec![("subject", String::from("a\"} 1\n\\b"))], 2.5), (Vec::new(), 1.0)];
+        let gauge = Gauge { name: "score", help: "Scores.", is_counter: false, values };
+        let lines = "score{subject=\"a\\\"} 1\\n\\\\b\"} 2.5\nscore 1\n";
+        assert_eq!(gauge.text(), format!("# HELP score Scores.\n# TYPE score gauge\n{lines}"));
     }
 }

@@ -125,3 +125,22 @@ pub fn limit(given: Option<usize>, usual: usize, max: usize) -> Result<usize, Pr
         limit => Err(Problem::parameter("limit", format!("found {limit}, expected 1 to {max}"))),
     }
 }
+
+/// Returns a refusal in the words of a query: `by=KEY` for `--by KEY`, and the parameter that it begins with.
+pub(crate) fn in_query<S: AsRef<str>>(problem: &Problem, names: &[S]) -> Problem {
+    let named = problem.detail.strip_prefix("--");
+    let named = named.and_then(|rest| rest.split([' ', ':', '=']).next()).map(|name| name.replace('-', "_"));
+    let written = |line: &str| {
+        names.iter().fold(line.to_owned(), |line, name| {
+            let name = name.as_ref();
+            let flag = format!("--{}", name.replace('_', "-"));
+            line.replace(&format!("{flag} "), &format!("{name}=")).replace(&flag, name)
+        })
+    };
+    let lines = problem.detail.split("; ").map(written).filter(|line| !line.contains("--"));
+    let detail = lines.collect::<Vec<_>>().join("; ");
+    match named {
+        Some(name) => Problem::parameter(&name, detail),
+        None => Problem::new(problem.code, detail).with_parts(problem.problems.clone()),
+    }
+}

@@ -110,6 +110,18 @@ pub(crate) fn refusal(
     })
 }
 
+/// Returns the standing of the one subject of a question, without its share of the whole.
+pub(crate) fn of_one(
+    memory: &Memory,
+    reader: &mut Reader,
+    question: &Question,
+) -> Result<Option<Standing>, Problem> {
+    let basis = read(memory, reader, question)?;
+    stood(question, &basis, None, |answer: &Answer<'_>, shown: &[SubjectStanding]| {
+        shown.first().map(|it| Standing::new(answer, it))
+    })
+}
+
 /// The rows, events and names that standings rest on.
 type Basis = (Rows, Events, LookAlikes);
 

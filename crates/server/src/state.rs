@@ -16,6 +16,7 @@ use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::cosigned::{Cosigned, WitnessedHead};
 use crate::cost;
+use crate::deliveries::Deliveries;
 use crate::effect::{Effect, IntoEffect, Waiting};
 use crate::folder;
 use crate::index::Index;
@@ -24,7 +25,7 @@ use crate::kept::Keeper;
 use crate::keys::{Key, KeyRequest, SERVER};
 use crate::limits::{Places, Rates, Turns, Who};
 use crate::memory::{Follower, Memory};
-use crate::metrics::Metrics;
+use crate::metrics::{Boards, Metrics};
 use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
 use crate::traces::Traces;
@@ -43,6 +44,8 @@ pub struct App {
     pub(crate) keeper: Keeper,
     pub(crate) cosigned: Cosigned,
     pub judging: Judging,
+    pub(crate) deliveries: Deliveries,
+    pub(crate) boards: Boards,
     pub rates: Rates,
     pub(crate) permits: Turns,
     /// Permits for open event streams.
@@ -155,6 +158,10 @@ impl App {
         let mut reader = store.reader()?;
         let file = folder.map(|folder| folder.join(folder::COSIGNED));
         let cosigned = Cosigned::open(file, &options.witnesses, store.verifying_key(), &mut reader)?;
+        let size = reader.head()?.size;
+        let names: Vec<&str> = options.webhooks.endpoints.iter().map(|it| it.name.as_str()).collect();
+        let file = folder.map(|folder| folder.join(folder::DELIVERIES));
+        let deliveries = Deliveries::open(file, &names, size)?;
         let cache_follower = cache.and_then(|cache| Follower::start(cache, Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
@@ -169,6 +176,8 @@ impl App {
             keeper: Keeper::default(),
             cosigned,
             judging: Judging::new(&options.judge),
+            deliveries,
+            boards: Boards::new(size),
             weights_turn: tokio::sync::Mutex::default(),
             reviews_turn: tokio::sync::Mutex::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),

@@ -185,7 +185,7 @@ impl Difference {
 }
 
 /// Returns the deviation of differences in billionths, as a share.
-fn spread(values: &[f64]) -> Option<f64> {
+pub(super) fn spread(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     // Whole numbers below 2^53: the sum is exact.
     let mean = values.iter().sum::<f64>() / count;

@@ -3,9 +3,12 @@
 use alloc::vec::Vec;
 
 use super::cases::Cases;
-use super::compare::ComparisonVerdict;
+use karat_core::number::BILLION;
+
+use super::compare::{ComparisonVerdict, spread};
 use super::estimate::Estimate;
 use super::letters::Letters;
+use super::power::{POWER, smallest_difference, tasks_needed};
 use super::ranks::{RankRange, ranks};
 use super::table::TaskTable;
 use super::verdicts::Verdicts;
@@ -33,6 +36,57 @@ pub struct Row {
     pub too_few_shared: Vec<usize>,
 }
 
+/// The differences that the tasks of a leaderboard can settle, by the formula of [`super::power`] at the level that all its pairs
+/// together leave to one of them (Bonferroni).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settles {
+    /// The middle, over neighbours in rank, of the smallest difference that the tasks they share show with the chance [`POWER`], as
+    /// a share of the scale. None where it is more than the scale, or the tasks are too few for any.
+    pub gap: Option<f64>,
+    /// The tasks that such neighbours share: the middle number.
+    pub tasks: u64,
+    /// The difference of the first two over the tasks they share.
+    pub first: f64,
+    /// The number of tasks that show it with that chance; none for a difference of 0, or without a spread.
+    pub tasks_for_first: Option<u64>,
+}
+
+impl Settles {
+    /// Returns what the tasks settle between subjects in the order of their ranks; none where neighbours share fewer than two, all
+    /// differences are the same, or results are means over cases.
+    fn new(
+        table: &TaskTable,
+        cases: &Cases,
+        ranked: &[usize],
+        level: f64,
+    ) -> Result<Option<Self>, StatisticsError> {
+        let pairs = (ranked.len() * ranked.len().saturating_sub(1) / 2).max(1);
+        let level = 1.0 - outside(level)? / pairs as f64;
+        let (mut gaps, mut tasks, mut first) = (Vec::new(), Vec::new(), None);
+        for pair in ranked.windows(2) {
+            let &[one, other] = pair else { continue };
+            if cases.of(one).zip(cases.of(other)).is_some() {
+                continue;
+            }
+            let between = table.between(one, other);
+            let own = between.tasks() as u64;
+            let Some(spread) = spread(between.values(0)).filter(|spread| *spread > 0.0) else { continue };
+            gaps.push(smallest_difference(spread, own, level, POWER)?.unwrap_or(f64::INFINITY));
+            tasks.push(own);
+            if gaps.len() == 1 && ranked.first() == Some(&one) {
+                let mean = between.mean(0).unwrap_or_default() as f64 / BILLION as f64;
+                first = Some((mean.abs(), tasks_needed(spread, mean, level, POWER)?));
+            }
+        }
+        gaps.sort_by(f64::total_cmp);
+        tasks.sort_unstable();
+        let Some((first, tasks_for_first)) = first else { return Ok(None) };
+        let gap = gaps.get(gaps.len() / 2).copied().filter(|gap| *gap <= 1.0);
+        let tasks = tasks.get(tasks.len() / 2).copied().unwrap_or_default();
+        Ok(Some(Self { gap, tasks, first, tasks_for_first }))
+    }
+}
+
 /// Subjects by their mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaderboard {
@@ -46,6 +100,8 @@ pub struct Leaderboard {
     pub same_tasks: bool,
     /// The confidence of each interval by itself, and of all comparisons together; none of a census.
     pub level: Option<f64>,
+    /// The differences that the tasks can settle; none where nothing was compared.
+    pub settles: Option<Settles>,
 }
 
 impl Leaderboard {
@@ -67,6 +123,7 @@ impl Leaderboard {
             places.iter().filter_map(|&place| board.rows.get(place)).map(|row| row.subject).collect();
         if let Some(verdicts) = Verdicts::new(table, cases, &subjects, level)? {
             board.tell_apart(&places, &verdicts);
+            board.settles = Settles::new(table, cases, &subjects, level)?;
         }
         Ok(board)
     }
@@ -81,6 +138,7 @@ impl Leaderboard {
             letters: None,
             same_tasks: true,
             level: None,
+            settles: None,
         })
     }
 
@@ -110,7 +168,7 @@ impl Leaderboard {
         rows.sort_by_key(|row| row.rank);
         let first = rows.first().map_or(&[][..], |row| table.places(row.subject));
         let same_tasks = rows.iter().all(|row| table.places(row.subject) == first);
-        Ok(Self { rows, unranked, letters: None, same_tasks, level: None })
+        Ok(Self { rows, unranked, letters: None, same_tasks, level: None, settles: None })
     }
 
     /// Gives letters and rank ranges to the rows at `places`, in the order of `verdicts`, and says which pairs are separated
@@ -209,6 +267,34 @@ mod tests {
             let found = Means::new(TaskValues::new(values, 2), Cases::default(), 1, None).unwrap().rows(0, 2);
             prop_assert_eq!(found.iter().map(|row| row.rank).collect::<Vec<_>>(), [both; 2]);
         }
+    }
+
+    #[test]
+    fn tasks_settle_what_the_formula_says() {
+        // The differences of the first two are 1, 0 and -1; their deviation and mean are counted here.
+        let rows = passing(&[60, 88, 20]);
+        let found = board(3, &rows);
+        let settles = found.settles.unwrap();
+        let table = TaskTable::new(3, &rows).unwrap();
+        let own = |one, other| {
+            let between = table.between(one, other);
+            let values: Vec<f64> = between.values(0).iter().map(|value| value / 1e9).collect();
+            let mean = values.iter().sum::<f64>() / 100.0;
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            (mean, libm::sqrt(squares / 99.0))
+        };
+        let level = 1.0 - 0.05 / 3.0;
+        let ((mean, spread), (_, other)) = (own(1, 0), own(0, 2));
+        let gap = |spread| smallest_difference(spread, 100, level, 0.8).unwrap().unwrap();
+        assert!((settles.gap.unwrap() - gap(spread).max(gap(other))).abs() < 1e-12, "the upper of two");
+        assert_eq!(settles.tasks_for_first, tasks_needed(spread, mean, level, 0.8).unwrap());
+        assert_eq!(settles.tasks, 100);
+        assert!((settles.first - 0.28).abs() < 1e-12);
+        // Three tasks settle nothing; of equal results no spread is known.
+        let few: Vec<Observation> = rows.iter().filter(|row| row.task < 3).copied().collect();
+        assert_eq!(board(3, &few).settles.and_then(|it| it.gap), None);
+        assert_eq!(board(3, &passing(&[100, 100, 100])).settles, None);
+        assert_eq!(board(2, &passing(&[50])).settles, None);
     }
 
     #[test]

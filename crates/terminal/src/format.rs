@@ -44,7 +44,7 @@ karat_core::words! {
 use Format::{Csv, Github, Html, Json, Jsonl, Junit, Markdown, Table};
 
 /// The flags that choose a format.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct FormatArgs {
     /// table json jsonl csv markdown junit github html
     #[arg(

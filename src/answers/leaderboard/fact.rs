@@ -29,6 +29,8 @@ impl FactScale {
             score.low = ends.map(|(one, other)| one.min(other));
             score.high = ends.map(|(one, other)| one.max(other));
         }
+        let size = |share: f64| (self.value(share) - self.value(0.0)).abs();
+        board.settles.iter_mut().for_each(|it| it.turn(size));
         // Outcomes do not change a fact.
         board.other_outcomes = None;
         board.fact = Some(RankedFact {

@@ -239,9 +239,28 @@ pub struct Leaderboard {
     /// The columns that were asked for, in that order; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// The differences that its tasks can settle; left out with other methods than `pairs`, and where nothing is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settles: Option<Settles>,
     /// Quality against cost; left out if no cost was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<cost::CostFront>,
+}
+
+/// The differences that the tasks of a leaderboard can settle with a chance of 80 %, all of its pairs together. They are in the unit
+/// of what is ranked; of official scores, of the mean of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Settles {
+    /// The smallest difference between neighbours that is shown, the middle over all of them; null if the tasks are too few for any.
+    pub gap: Option<f64>,
+    /// The number of tasks that neighbours share, the middle over all of them.
+    pub tasks: u64,
+    /// The difference of the first two over the tasks they share.
+    pub first: f64,
+    /// The number of tasks that would show that difference; null for a difference of 0.
+    pub tasks_for_first: Option<u64>,
 }
 
 /// A subject with a rank.
@@ -372,11 +391,20 @@ pub struct OutcomeRanking {
     pub moved: Vec<MovedSubject>,
 }
 
+impl Settles {
+    /// Writes its shares in another unit.
+    pub(crate) fn turn(&mut self, to: impl Fn(f64) -> f64) {
+        self.gap = self.gap.map(&to);
+        self.first = to(self.first);
+    }
+}
+
 impl Leaderboard {
     /// Writes scores as points; values of a dimension or a fact stay as they are.
     fn write_points(&mut self, scale: u32) {
         if self.is_of_scores() {
             self.rows.iter_mut().for_each(|row| row.write_points(scale));
+            self.settles.iter_mut().for_each(|it| it.turn(|share| points(share, scale)));
         }
     }
 
@@ -449,6 +477,12 @@ impl Leaderboard {
             rows: ranking.leaderboard.rows.iter().map(row).collect(),
             unranked: Some(unranked.collect()),
             same_tasks: Some(ranking.leaderboard.same_tasks),
+            settles: ranking.leaderboard.settles.map(|it| Settles {
+                gap: it.gap.map(share),
+                tasks: it.tasks,
+                first: share(it.first),
+                tasks_for_first: it.tasks_for_first,
+            }),
             letters: ranking.leaderboard.letters,
             other_outcomes: Some(OtherOutcomes {
                 differ: ranking.rankings.differ(),

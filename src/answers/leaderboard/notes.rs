@@ -21,6 +21,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     let mut lines = Vec::new();
     lines.extend(official(basis, board));
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
+    lines.extend(settles(basis, board).map(|line| (Tone::Plain, line)));
     lines.extend(single(method, board).map(|line| (Tone::Care, line)));
     lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
     lines.extend(no_attempts(board).map(|line| (Tone::Care, line)));
@@ -50,6 +51,28 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     lines.extend(missing(board).map(|line| (Tone::Care, line)));
     lines.extend(outcomes(basis, board));
     lines
+}
+
+/// Says what the tasks can settle.
+fn settles(basis: &Basis, board: &Leaderboard) -> Option<String> {
+    let found = board.settles?;
+    let writing = board.writing(basis.scale);
+    let tasks = count(found.tasks as usize, "task");
+    let unit = match &board.fact {
+        Some(fact) => fact.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", short(unit))),
+        None if board.is_of_scores() => String::from(" points"),
+        None => String::new(),
+    };
+    let of = if board.by == OFFICIAL { " in the mean of runs" } else { "" };
+    let own = match found.gap {
+        Some(gap) => format!("{tasks} settle {}{unit} between neighbours{of}", writing.number(gap)),
+        None => format!("{tasks} settle no difference between neighbours{of}"),
+    };
+    let more = found.tasks_for_first.filter(|needed| *needed > found.tasks);
+    let more = more.map(|needed| {
+        format!("; the {}{unit} between the first two take about {needed}", writing.number(found.first))
+    });
+    Some(format!("{own}, with a chance of 80%{}", more.unwrap_or_default()))
 }
 
 /// Says what an official score is, how it differs from the mean of runs, and which ones are under review.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::columns::{Columns, FILE, Field};
 
@@ -19,8 +19,8 @@ pub(crate) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Takes the named members of the JSON object `bytes`. Member names go into `seen`: those that
-    /// are asked for, and the others while there is room.
+    /// Takes the named members of the JSON object `bytes`; `a.b` is also the member `b` of an object `a`. Names of members go
+    /// into `seen`: those that are asked for, and the others while there is room.
     ///
     /// # Errors
     /// If the bytes are not such an object.
@@ -32,7 +32,13 @@ impl<'a> Cells<'a> {
     ) -> Result<Self, String> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         let mut values = vec![None; columns.names.len()];
-        let members = Members { names: &columns.names, values: &mut values, seen };
+        let members = Members {
+            names: &columns.names,
+            values: &mut values,
+            seen,
+            taken: &mut 0,
+            within: String::new(),
+        };
         let read = reader.deserialize_map(members).and_then(|()| reader.end());
         read.map_err(|error| {
             let text = error.to_string();
@@ -45,9 +51,14 @@ impl<'a> Cells<'a> {
         Ok(Self { columns, values })
     }
 
+    /// Returns the text of the column at a position.
+    pub(crate) fn at(&self, place: usize) -> Option<&str> {
+        self.values.get(place)?.as_deref()
+    }
+
     /// Returns the text of a field. Several columns are joined by `/`; `None` if all of them are empty.
     pub(crate) fn get(&self, field: Field) -> Option<Cow<'_, str>> {
-        let value = |place: &usize| self.values.get(*place)?.as_deref();
+        let value = |place: &usize| self.at(*place);
         match self.columns.places(field) {
             [only] => {
                 let found = value(only).or_else(|| self.columns.others(field).iter().find_map(value));
@@ -68,6 +79,18 @@ struct Members<'n, 'v, 'a> {
     names: &'n [String],
     values: &'v mut [Option<Cow<'a, str>>],
     seen: &'v mut BTreeSet<String>,
+    /// A bit for each name that was found.
+    taken: &'v mut u128,
+    /// The path of an inner object, with a dot at its end.
+    within: String,
+}
+
+impl<'a> DeserializeSeed<'a> for Members<'_, '_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, object: D) -> Result<(), D::Error> {
+        object.deserialize_any(self)
+    }
 }
 
 #[derive(Deserialize)]
@@ -80,23 +103,36 @@ impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
         f.write_str("an object with the members of a match")
     }
 
+    /// An inner object that is null.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut taken = 0u64;
-        while let Some(Name(name)) = map.next_key()? {
-            let place = self.names.iter().position(|wanted| *wanted == name);
-            if (place.is_some() || self.seen.len() < REMEMBERED) && !self.seen.contains(name.as_ref()) {
-                self.seen.insert(name.clone().into_owned());
+        let Self { names, values, seen, taken, within } = self;
+        while let Some(Name(key)) = map.next_key()? {
+            let name = if within.is_empty() { key } else { format!("{within}{key}").into() };
+            let has_inner = |wanted: &String| {
+                wanted.strip_prefix(name.as_ref()).is_some_and(|inner| inner.starts_with('.'))
+            };
+            if names.iter().any(has_inner) && !names.iter().any(|wanted| *wanted == name) {
+                let within = format!("{name}.");
+                map.next_value_seed(Members { names, values, seen, taken, within })?;
+                continue;
             }
-            let Some((place, value)) = place.and_then(|place| Some((place, self.values.get_mut(place)?)))
-            else {
+            let place = names.iter().position(|wanted| *wanted == name);
+            if (place.is_some() || seen.len() < REMEMBERED) && !seen.contains(name.as_ref()) {
+                seen.insert(name.clone().into_owned());
+            }
+            let Some((place, value)) = place.and_then(|place| Some((place, values.get_mut(place)?))) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let bit = 1u64 << (place % 64);
-            if taken & bit != 0 {
+            let bit = 1u128 << (place % 128);
+            if *taken & bit != 0 {
                 return Err(A::Error::custom(format_args!("`{name}` is given twice in one object")));
             }
-            taken |= bit;
+            *taken |= bit;
             let cell: Option<Cell<'_>> =
                 map.next_value().map_err(|error| A::Error::custom(format_args!("`{name}`: {error}")))?;
             *value = cell.map(Cell::text).filter(|text| !text.is_empty());
@@ -149,6 +185,29 @@ mod tests {
         assert_eq!(cells.get(Field::Id).as_deref(), Some("true/"));
         assert_eq!(cells.get(Field::Judge).as_deref(), Some("votes"));
         assert_eq!(cells.get(Field::Pair), None, "the file alone names no pair");
+    }
+
+    #[test]
+    fn members_of_inner_objects_have_paths() {
+        let columns: Columns = "id=meta.run.id,time=meta.at,first=a.b,second=none.name".parse().unwrap();
+        let text = r#"{"meta": {"run": {"id": 7, "x": [1]}, "at": null}, "a.b": "ann", "none": null}"#;
+        let mut seen = BTreeSet::new();
+        let cells = Cells::read(text.as_bytes(), &columns, "votes", &mut seen).unwrap();
+        assert_eq!(
+            (cells.get(Field::Id).as_deref(), cells.get(Field::First).as_deref()),
+            (Some("7"), Some("ann"))
+        );
+        assert_eq!((cells.get(Field::Time), cells.get(Field::Second)), (None, None));
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a.b", "meta.at", "meta.run.id", "meta.run.x"]);
+        for (text, expected) in [
+            (r#"{"meta": {"at": 1}, "meta": {"at": 2}}"#, "`meta.at` is given twice"),
+            (r#"{"a": {"b": "x"}, "a.b": "y"}"#, "`a.b` is given twice"),
+            (r#"{"meta": "x"}"#, "expected an object"),
+            (r#"{"meta": {"at": [1]}}"#, "`meta.at`: expected a text or a number"),
+        ] {
+            let error = read(text, &columns).err().unwrap();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

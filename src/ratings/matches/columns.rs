@@ -94,12 +94,14 @@ pub struct Columns {
     places: Vec<Vec<usize>>,
     /// The positions of the other names of each field, the first choice first.
     others: Vec<Vec<usize>>,
+    /// The values of covariates that have a column of another name, such as `first_length`, with its position.
+    values: Vec<(String, usize)>,
 }
 
 impl Default for Columns {
     fn default() -> Self {
         let none = vec![Vec::new(); FIELDS.len()];
-        let mut columns = Self { names: Vec::new(), places: none.clone(), others: none };
+        let mut columns = Self { names: Vec::new(), places: none.clone(), others: none, values: Vec::new() };
         for field in Field::all().filter(|field| !field.is_solo()) {
             columns.set(field, field.name());
         }
@@ -129,6 +131,19 @@ impl Columns {
             self.names.push(name.to_owned());
             self.names.len() - 1
         })
+    }
+
+    /// Returns the position of the column of a value of a covariate, such as `first_length`.
+    pub(crate) fn value(&mut self, name: &str) -> usize {
+        match self.values.iter().position(|(known, _)| known == name) {
+            Some(at) => self.values.swap_remove(at).1,
+            None => self.place(name),
+        }
+    }
+
+    /// Returns a value that has a column and that no covariate took.
+    pub(crate) fn untaken(&self) -> Option<&str> {
+        self.values.first().map(|(name, _)| name.as_str())
     }
 
     /// Returns true if one of these names says that agents are matched against challenges.
@@ -180,21 +195,33 @@ impl FromStr for Columns {
             let (name, column) = part
                 .split_once('=')
                 .ok_or_else(|| format!("`{part}` is not a mapping, expected such as `first=home_team`"))?;
-            let field = Field::all().find(|field| field.name() == name).ok_or_else(|| {
-                let names: Vec<&str> = Field::all().map(Field::name).collect();
-                format!("`{name}` is not a field of a match, expected {}", names.join(", "))
-            })?;
+            let field = Field::all().find(|field| field.name() == name);
+            if field.is_none() && !name.starts_with("first_") && !name.starts_with("second_") {
+                return Err(unknown(name));
+            }
             if column.split('+').any(str::is_empty) {
                 return Err(format!("`{part}` names no column"));
             }
-            if seen.contains(&field) {
+            if seen.contains(&name) {
                 return Err(format!("`{name}` is mapped twice"));
             }
-            seen.push(field);
-            columns.set(field, column);
+            seen.push(name);
+            match field {
+                Some(field) => columns.set(field, column),
+                None => {
+                    let place = columns.place(column);
+                    columns.values.push((name.to_owned(), place));
+                }
+            }
         }
         Ok(columns)
     }
+}
+
+/// Returns the message about a name that no field has.
+pub(crate) fn unknown(name: &str) -> String {
+    let names: Vec<&str> = Field::all().map(Field::name).collect();
+    format!("`{name}` is not a field of a match, expected {}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Matches from files: competitors, time, outcome, and judge.
 //!
-//! - `columns`: the columns of the fields; `cells`: the cells of one row
+//! - `columns`, `covariates`: the columns of the fields and of covariates; `cells`: the cells of one row
 //! - `outcome`, `solo`: a match of two competitors, and of an agent at a challenge, from cells
 //! - `read`: rows to [`Matches`], with every problem in them
 
 mod cells;
 mod columns;
+mod covariates;
 mod outcome;
 mod read;
 pub(super) mod solo;
@@ -18,6 +19,7 @@ use super::refused;
 use crate::error::{Code, Error};
 pub use columns::Columns;
 pub(super) use columns::Field;
+pub use covariates::Covariate;
 pub use read::MatchReader;
 use solo::Solo;
 
@@ -78,6 +80,8 @@ pub(super) struct Row {
     pub(super) pair: Option<u32>,
     /// Its category, if that was asked for.
     pub(super) category: Option<u32>,
+    /// The values of both sides for each covariate that was asked for, or none.
+    pub(super) covariates: Box<[Option<[f64; 2]>]>,
     /// The rest of a match of an agent, the first, at a challenge, the second.
     pub(super) solo: Option<Box<Solo>>,
     file: u32,

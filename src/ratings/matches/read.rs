@@ -7,9 +7,10 @@ use karat_core::timestamp::{Timestamp, TimestampError};
 use karat_evidence::names::{self, NameFault};
 use karat_reader::Kind;
 
-use super::super::{Question, refused};
+use super::super::{Question, invalid, refused};
 use super::cells::Cells;
-use super::columns::{Columns, FILE, Field};
+use super::columns::{Columns, FILE, Field, unknown};
+use super::covariates::Places;
 use super::outcome::{Ended, Ending};
 use super::solo;
 use super::{LISTED, Matches, Row, problems};
@@ -44,6 +45,7 @@ const SECONDS: std::ops::Range<f64> = 1e8..1e11;
 pub struct MatchReader<'q> {
     question: &'q Question,
     columns: Columns,
+    covariates: Vec<Places>,
     renames: Renames<'q>,
     ending: Ending<'q>,
     matches: Matches,
@@ -78,7 +80,7 @@ impl<'q> MatchReader<'q> {
     /// Returns a reader of the matches that a question is about.
     ///
     /// # Errors
-    /// If the question renames a competitor twice.
+    /// If the question renames a competitor twice, or names a column of a covariate that it does not ask for.
     pub fn new(question: &'q Question) -> Result<Self, Error> {
         let mut columns = question.columns.clone();
         if question.arena {
@@ -87,8 +89,15 @@ impl<'q> MatchReader<'q> {
         for (field, column) in [(Field::Judge, &question.judge), (Field::Category, &question.by)] {
             column.iter().for_each(|column| columns.set(field, column));
         }
+        let covariates = question.covariates.iter();
+        let covariates = covariates.map(|it| Places::new(it, &mut columns)).collect();
+        if let Some(name) = columns.untaken() {
+            return Err(invalid(format!("--columns: {}", unknown(&clean(name))))
+                .hint("or first_NAME and second_NAME, with --covariates NAME"));
+        }
         Ok(Self {
             question,
+            covariates,
             renames: Renames::new(&question.rename)?,
             ending: Ending::new(&columns, &question.skip),
             columns,
@@ -175,6 +184,8 @@ impl<'q> MatchReader<'q> {
             Some(pair) => pair.into_owned(),
             None => format!("{}/{}", first.min(second), first.max(second)),
         });
+        let covariates = self.covariates.iter().map(|it| it.read(columns, &cells));
+        let covariates = covariates.collect::<Result<_, String>>()?;
         match at_milliseconds {
             Some(at) => {
                 self.matches.late += u64::from(at < self.latest);
@@ -199,6 +210,7 @@ impl<'q> MatchReader<'q> {
             judge: judge.map(|judge| matches.judges.place(&judge)),
             pair: pair.map(|pair| matches.pairs.place(&pair)),
             category: category.map(|category| matches.categories.place(&category)),
+            covariates,
             solo: solo.map(Box::new),
             file: u32::try_from(matches.files.len() - 1).unwrap_or(u32::MAX),
             line,
@@ -236,6 +248,12 @@ impl<'q> MatchReader<'q> {
                     self.there_are()
                 ));
             }
+        }
+        for places in self.covariates.iter().filter(|_| count > 0) {
+            let absent = places.absent(&self.columns, |name| self.seen.contains(name));
+            self.problems.extend(
+                absent.map(|absent| format!("{absent}, expected some of the columns {}", self.there_are())),
+            );
         }
         for old in self.renames.unfound().filter(|_| count > 0) {
             self.problems.push(format!("no match names `{}`, which --rename gives a new name", clean(old)));
@@ -323,9 +341,10 @@ fn number(rows: &mut [Row]) {
     }
 }
 
-/// Returns the rows that repeat the id of an earlier one, but with another judge, pair or category.
+/// Returns the rows that repeat the id of an earlier one, but with another judge, pair, category or covariate.
 fn other_circumstances(matches: &Matches) -> Vec<String> {
-    if matches.judges.is_empty() && matches.categories.is_empty() && !matches.is_solo() {
+    let has_covariates = matches.rows.first().is_some_and(|row| !row.covariates.is_empty());
+    if matches.judges.is_empty() && matches.categories.is_empty() && !has_covariates && !matches.is_solo() {
         return Vec::new();
     }
     let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
@@ -333,8 +352,12 @@ fn other_circumstances(matches: &Matches) -> Vec<String> {
     for row in &matches.rows {
         let known = *first.entry(&row.id).or_insert(row);
         let parts = |row: &Row| (row.judge, row.pair, row.category);
-        if parts(known) != parts(row) || known.solo != row.solo {
-            let what = if row.solo.is_some() { "other facts" } else { "another judge, pair or category" };
+        if parts(known) != parts(row) || known.solo != row.solo || known.covariates != row.covariates {
+            let what = match row.solo {
+                Some(_) => "other facts",
+                None if has_covariates => "another judge, pair, category or covariate",
+                None => "another judge, pair or category",
+            };
             problems.push(format!(
                 "{}: match `{}` has {what} than at {}, expected one content for one id",
                 matches.place(row),

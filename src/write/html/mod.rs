@@ -5,6 +5,7 @@
 pub mod checker;
 mod history;
 mod scale;
+mod scatter;
 mod spark;
 mod table;
 
@@ -214,6 +215,7 @@ fn part(id: &str, part: &Part) -> Markup {
                     Figure::Table(it) => (table(id, it)),
                     Figure::Closed(it) => (table::behind(&it.caption, table(id, it))),
                     Figure::History(it) => (history(id, it)),
+                    Figure::Scatter(it) => (scatter::draw(id, it)),
                 }
             }
         },

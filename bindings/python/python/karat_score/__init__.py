@@ -30,6 +30,7 @@ __all__ = [
     "compare",
     "explain",
     "gate",
+    "grid",
     "import_log",
     "judges",
     "leaderboard",

@@ -126,9 +126,9 @@ def compare(first: Any, second: Any, *, items: Any = None, card: Any = None, **s
     return Answer(_ask("compare", {"first": first, "second": second}, card, settings))
 
 
-def gate(items: Any, *, baseline: Any = None, card: Any = None, **settings: Any) -> Answer:
-    """Judges a run by gates, with the settings of a project file: `gate={"fail_under": 800}`."""
-    return Answer(_ask("gate", {"items": items, "baseline": baseline}, card, settings))
+def gate(items: Any, *, baseline: Any = None, history: Any = None, card: Any = None, **settings: Any) -> Answer:
+    """Judges a run by gates, beside a baseline and earlier runs, with the settings of a project file: `gate={"fail_under": 800}`."""
+    return Answer(_ask("gate", {"items": items, "baseline": baseline, "history": history}, card, settings))
 
 
 def rate(matches: Any, *, system: str = "elo", **settings: Any) -> Answer:
@@ -149,6 +149,11 @@ def standing(
 def stress(items: Any, *, card: Any, **settings: Any) -> Answer:
     """Says how far a ranking depends on its scorecard and on single tasks."""
     return Answer(_ask("stress", {"items": items}, card, settings))
+
+
+def grid(items: Any, *, card: Any = None, **settings: Any) -> Answer:
+    """Puts subjects or runs side by side, task by task, the largest differences first: `run` names the field of the run."""
+    return Answer(_ask("grid", {"items": items}, card, settings))
 
 
 def judges(items: Any, *, label: str, card: Any = None, **settings: Any) -> Answer:
@@ -217,7 +222,7 @@ def import_log(log: Any, *, card: Any = None) -> list[dict[str, Any]]:
 
 def _ask(question: str, given: dict[str, Any], card: Any, settings: dict[str, Any]) -> _native.Answer:
     files: list[dict[str, Any]] = []
-    baseline: list[dict[str, Any]] = []
+    beside: dict[str, list[dict[str, Any]]] = {"baseline": [], "history": []}
     sources: dict[str, _native.Source] = {}
     asked: dict[str, Any] = {"question": question, "files": files}
     if isinstance(card, Scorecard):
@@ -234,11 +239,10 @@ def _ask(question: str, given: dict[str, Any], card: Any, settings: dict[str, An
         if items is None:
             continue
         file = _file(name, items, sources, [it for it in named if it])
-        (baseline if name == "baseline" else files).append(file)
+        beside.get(name, files).append(file)
         if name in ("first", "second"):
             settings = {**settings, name: file["name"]}
-    if baseline:
-        asked["baseline"] = baseline
+    asked.update({name: given for name, given in beside.items() if given})
     asked["settings"] = _settings(settings)
     return _native.ask(json.dumps(asked).encode(), sources, ["items", "first", "second", *(it["name"] for it in files if "text" in it)])
 

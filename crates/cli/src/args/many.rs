@@ -6,7 +6,7 @@ use karat::ask::{Compare, Floors, Leaderboard, Stress};
 use karat_terminal::format::FormatArgs;
 
 /// The form of the answer.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct FormArgs {
     /// The format
     #[command(flatten)]
@@ -59,12 +59,13 @@ pub struct LeaderboardArgs {
     pub files: Vec<String>,
 }
 
-/// Two subjects to compare, or the subjects of two files.
+/// Two subjects to compare, or the subjects of two files; more of them, side by side.
 #[derive(Debug, Default, Args)]
 #[group(skip)]
 #[command(after_help = "\
 Without FILE, A and B are files or folders, the one before and the one after:
-of one subject each, or every subject that both have.
+of one subject each, or every subject that both have. Of three and more
+subjects, or files, `karat grid` says what each has at every task.
 
 Examples:
   karat compare heron ibis -c examples/cards/task-run.toml \\

@@ -37,7 +37,7 @@ pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 use karat::ask::moment::{AsOf, moment};
-use karat::ask::{Fields, Judges, Tasks, Trend, points};
+use karat::ask::{Fields, Grid, Judges, Tasks, Trend, points};
 use karat::sql::Dialect;
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
@@ -122,6 +122,11 @@ Example:
 Example:
   karat trend -c examples/cards/task-run.toml examples/nightly/runs.csv")]
     Trend(QuestionArgs<Trend>),
+    /// Put subjects or runs side by side, task by task
+    #[command(after_help = "\
+Example:
+  karat grid -c examples/cards/task-run.toml examples/leaderboard/runs.csv")]
+    Grid(QuestionArgs<Grid>),
     /// Find weights that predict an outcome, and propose them
     Tune(Box<tune::TuneArgs>),
     /// List, show, check, start and compare scorecards

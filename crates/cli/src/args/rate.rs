@@ -8,9 +8,9 @@ use super::FormArgs;
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FILE is CSV or JSON lines of first, second and result; or of winner and loser;
-or with first_score and second_score. time, id and pair are optional. --arena
-also takes difficulty, verified, memoryless, attempt_number, category and state.
+FILE is CSV or JSON lines: first, second, result; winner, loser; or first_score,
+second_score. Optional: time, id, pair; of a covariate first_NAME, second_NAME;
+of --arena difficulty, verified, memoryless, attempt_number, category, state.
 
 Examples:
   karat rate --system elo examples/matches/season.csv

@@ -16,7 +16,6 @@ from other machines every request does. Ctrl-C stops the server gracefully.
 
 Examples:
   karat serve --demo
-  karat serve scores --listen 127.0.0.1:8080
   karat serve scores --listen 0.0.0.0:8080 --host scores.example.org")]
 pub struct ServeArgs {
     /// The folder with the store (karat-data)
@@ -50,6 +49,9 @@ pub struct ServeArgs {
     /// A witness whose cosignatures are taken; repeatable
     #[arg(long = "witness", value_name = "KEY")]
     pub witnesses: Vec<String>,
+    /// The file of webhooks: what events go where
+    #[arg(long, value_name = "FILE")]
+    pub webhooks: Option<PathBuf>,
     /// Let anyone read, at any address
     #[arg(long)]
     pub public: bool,

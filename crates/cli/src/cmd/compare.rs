@@ -1,16 +1,17 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
-use crate::args::{Cli, CompareArgs};
+use super::question;
+use crate::args::{Cli, CompareArgs, QuestionArgs};
 use crate::gate;
 use crate::load::load;
 use karat::answers::comparison::ComparisonAnswer;
-use karat::ask::Attempts;
 use karat::ask::answer::{settings, subject};
 use karat::ask::compare::{Asked, of_sides};
+use karat::ask::{About, Attempts, Compare, Grid, Trend};
 use karat::document::Part;
 use karat::document::figure::history;
 use karat::gate::{comparison_document, judge_comparison};
-use karat::inputs::{Inputs, are_sides};
+use karat::inputs::{Inputs, are_sides, files};
 use karat::leaderboard::{By, Settings};
 use karat::loaded::Source;
 use karat::rows::Rows;
@@ -20,6 +21,7 @@ use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
 use karat_terminal::output::save_page;
+use std::path::Path;
 
 /// Most tasks of a list on the screen, without `--all`.
 const TASKS: usize = 10;
@@ -28,6 +30,9 @@ pub const ALL: &str = ": --all";
 
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if let Some(grid) = several(args)? {
+        return question::run(&grid, cli);
+    }
     let chosen = args.form.format.chosen()?;
     if args.ask.first == args.ask.second {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.ask.first)))
@@ -64,6 +69,40 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         Some(margin) => gate::tell(&judge_comparison(&answer, margin, rows.scale), cli.color),
         None => Ok(Exit::Done),
     }
+}
+
+/// Returns the question about three and more: files, which are runs then, or subjects before the first file.
+fn several(args: &CompareArgs) -> Result<Option<QuestionArgs<Grid>>, Failure> {
+    let Compare { first, second, card, items, sure, fail_if_worse, attempts, pass, .. } = &args.ask;
+    let about = About { card: card.clone(), items: items.clone(), sure: sure.clone() };
+    let (ask, files) = if are_sides(first, second) && !args.files.is_empty() {
+        let sides = [first, second].into_iter().chain(&args.files).cloned().collect();
+        (Grid { run: Some(String::from(Trend::FILE)), about, ..Grid::default() }, sides)
+    } else {
+        let at = args.files.iter().position(|name| name == "-" || files(std::slice::from_ref(name)).is_ok());
+        let Some(at) = at.filter(|at| *at > 0) else { return Ok(None) };
+        let (more, files) = args.files.split_at(at);
+        let subject = [first, second].into_iter().chain(more).cloned().collect();
+        (Grid { subject, run: None, about }, files.to_vec())
+    };
+    let of_two = [
+        ("--fail-if-worse", fail_if_worse.is_some()),
+        ("--attempts", attempts.is_some()),
+        ("--pass", pass.is_some()),
+        ("--all", args.all),
+    ];
+    if let Some((flag, _)) = of_two.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::new(format!("{flag} is for a comparison of two, and more are named"))
+            .help("leave it out, or name two"));
+    }
+    if let Some(folder) = files.iter().find(|path| ask.run.is_some() && Path::new(path).is_dir()) {
+        return Err(Failure::new(format!(
+            "`{}` is a folder, and of several runs each is a file",
+            clean(folder)
+        ))
+        .help("name the files"));
+    }
+    Ok(Some(QuestionArgs { ask, form: args.form.clone(), files }))
 }
 
 /// Returns the scores of two subjects over time, for a page.

@@ -71,6 +71,7 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Judges(args) => question::run(args, cli),
         Verb::Tasks(args) => question::run(args, cli),
         Verb::Trend(args) => question::run(args, cli),
+        Verb::Grid(args) => question::run(args, cli),
         Verb::Tune(args) => tune::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),

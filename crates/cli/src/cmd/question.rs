@@ -19,8 +19,9 @@ pub fn run<Q: Question + clap::Args>(args: &QuestionArgs<Q>, cli: &Cli) -> Resul
     let chosen = args.form.format.chosen()?;
     args.ask.check()?;
     let (about, kept) = (args.ask.about(), args.ask.kept());
-    let source = Source { kept: &kept, ..Source::new(&about.items, None) };
     let inputs = Inputs::new(&args.files)?;
+    let by_run = args.ask.is_by_file(inputs.paths().len());
+    let source = Source { kept: &kept, by_run, ..Source::new(&about.items, None) };
     let rows = load(source, about.card.as_deref(), &inputs, args.form.no_progress, cli)?;
     let answer = args.ask.answer(&rows)?;
     let document = Q::document(&answer, &gaps_of(&rows, By::Score));

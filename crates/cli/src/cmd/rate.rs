@@ -66,6 +66,13 @@ fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Fail
     if !args.question.arena && matches.has_unread_challenges() {
         writeln!(screen, "  matches at challenges of the arena are rated with --system elo --arena")?;
     }
+    let unread = matches.unread();
+    let sides = unread.iter().filter_map(|name| name.strip_prefix("first_"));
+    let sides = sides.filter(|name| unread.iter().any(|other| other.strip_prefix("second_") == Some(name)));
+    let sides: Vec<_> = sides.map(clean).collect();
+    if args.question.covariates.is_empty() && !sides.is_empty() {
+        writeln!(screen, "  numbers of both sides can be controlled for: --covariates {}", sides.join(","))?;
+    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use karat_server::clock::Clock;
 use karat_server::judging::JudgeOptions;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
+use karat_server::webhooks::Webhooks;
 use karat_server::{Options, Server, folder};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
@@ -18,6 +19,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ProxyHeader, ServeArgs};
+use crate::client::roots;
 use crate::follow::server::Server as Remote;
 use crate::progress::Progress;
 use crate::receipt::witness;
@@ -84,6 +86,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,
         traces,
         judge,
+        webhooks: args.webhooks.as_deref().map(webhooks).transpose()?.unwrap_or_default(),
         ..Options::default()
     };
     let clock = if args.demo { Clock::fixed(karat_demo::BEGINNING) } else { Clock::system() };
@@ -132,6 +135,15 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     tell(cli, stopped)?;
     Ok(Exit::Done)
+}
+
+/// Reads the file of webhooks.
+fn webhooks(path: &Path) -> Result<Webhooks, Failure> {
+    let read = Webhooks::read(path).map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(|it| format!("{}: {it}", path.display())).collect();
+        Failure::new(lines.join("\n")).help("`docs/guide/webhooks.md` has an example")
+    })?;
+    Ok(Webhooks { roots: Some(roots()?), ..read })
 }
 
 fn tell(cli: &Cli, text: String) -> Result<(), Failure> {

@@ -165,6 +165,64 @@ fn yaml_is_well_formed() {
     }
 }
 
+/// Returns the names of karat's metrics in a text, those of a histogram by its name.
+fn metrics(text: &str) -> BTreeSet<String> {
+    let words =
+        text.split(|c: char| !c.is_ascii_lowercase() && c != '_').filter(|it| it.starts_with("karat_"));
+    let name =
+        |it: &str| ["_bucket", "_count", "_sum"].iter().fold(it.to_owned(), |it, end| it.replace(end, ""));
+    words.map(name).collect()
+}
+
+#[test]
+fn dashboard_and_alerts_ask_for_metrics_that_a_server_has_and_the_page_lists_all() {
+    let folder = Folder::new();
+    let server = Server::new(folder.path(), &["--demo"]);
+    let began = std::time::Instant::now();
+    let text = loop {
+        let (status, text) = server.ask("GET", "/metrics", "");
+        assert_eq!(status, 200, "{text}");
+        // Scores are computed beside the first request.
+        if text.contains("\nkarat_score{") {
+            break text;
+        }
+        assert!(began.elapsed().as_secs() < 120, "{text}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    };
+    let there: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split(' ').next()?.to_owned()))
+        .collect();
+    let dashboard: Value = serde_json::from_str(&file("grafana.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets: Vec<&Value> = panels.iter().flat_map(|it| it["targets"].as_array().unwrap()).collect();
+    assert!(panels.len() > 10 && targets.iter().all(|it| !metrics(it["expr"].as_str().unwrap()).is_empty()));
+    let asked = metrics(&file("grafana.json"));
+    let of_alerts = metrics(&said(&file("alerts.yml")).join("\n"));
+    assert!(asked.len() > 15 && of_alerts.len() > 5, "{asked:?} {of_alerts:?}");
+    assert_eq!(asked.union(&of_alerts).filter(|it| !there.contains(*it)).collect::<Vec<_>>(), [""; 0]);
+    let page = read("docs/guide/webhooks.md");
+    let listed = metrics(page.split("\n## Metrics\n").nth(1).unwrap());
+    assert_eq!(listed, there);
+    // The scores equal the leaderboard.
+    let (_, board) = server.ask("GET", "/v1/leaderboards?card=workflow@1.0.0&method=means", "");
+    let board: Value = serde_json::from_str(&board).unwrap();
+    let (by, row) = (&board["leaderboards"][0]["by"], &board["leaderboards"][0]["rows"][0]);
+    let labels = format!("card=\"workflow@1.0.0\",subject={},by={by}", row["subject"]);
+    for (name, value) in [
+        ("karat_score", &row["score"]["mean"]),
+        ("karat_score_low", &row["score"]["low"]),
+        ("karat_score_items", &row["items"]),
+    ] {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name}{{{labels}}} ")));
+        assert_eq!(line.and_then(|it| it.parse().ok()), value.as_f64(), "{name} {labels}\n{text}");
+    }
+    assert!(
+        text.contains("\nkarat_scores_left_out 0\n") && text.contains("\nkarat_gates_total{card="),
+        "{text}"
+    );
+}
+
 #[test]
 fn the_unit_has_sections_and_members() {
     let unit = file("karat.service");

@@ -24,6 +24,7 @@ const OTHERS: &[&str] = &[
     "docs/guide/standing.md", "docs/guide/tuning.md", "examples/leaderboard/README.md",
     "docs/guide/receipt.md", "examples/receipt/README.md", "docs/guide/execution.md",
     "examples/run/README.md", "docs/guide/import.md", "examples/import/README.md", "docs/guide/sql.md",
+    "examples/nightly-project/README.md",
 ];
 
 /// The folders that the commands of a page may use.
@@ -36,10 +37,10 @@ pub const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 const BUILT: &str = "cargo run --release --locked -- ";
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 15] = [
+const SCREENS: [&str; 17] = [
     "karat leaderboard", "karat compare", "karat stress", "karat tune", "karat rate", "karat standing",
     "karat score", "karat explain", "karat grade", "karat cache show", "karat verify", "karat log show",
-    "karat log verify", "karat rescore", "karat run",
+    "karat log verify", "karat rescore", "karat run", "karat trend", "karat tasks",
 ];
 
 pub fn read(path: &str) -> String {
@@ -398,7 +399,8 @@ fn a_page_is_a_document_and_its_command_or_a_handler_and_its_route() {
 }
 
 /// The pages of one question each.
-const QUESTIONS: [&str; 4] = ["cost.md", "judges.md", "tasks.md", "trend.md"];
+const QUESTIONS: [&str; 7] =
+    ["cost.md", "grid.md", "judges.md", "nightly.md", "tasks.md", "trend.md", "webhooks.md"];
 
 /// The guide is short enough to be read; what `--help` and `karat schema` say it does not say again. The pages of languages are
 /// counted apart: their users read no other, and others do not read them; so are the pages of single questions, which are short.

@@ -10,7 +10,7 @@ const CARD: &str = "examples/cards/task-run.toml";
 const RUNS: &str = "examples/leaderboard/runs.csv";
 
 /// A verb with arguments that work.
-const VERBS: [(&str, &[&str]); 8] = [
+const VERBS: [(&str, &[&str]); 9] = [
     ("score", &["-c", CARD, RUNS]),
     ("leaderboard", &["-c", CARD, RUNS]),
     ("compare", &["heron", "ibis", "-c", CARD, RUNS]),
@@ -23,6 +23,10 @@ const VERBS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("rate", &["--system", "glicko2", "examples/matches/season.csv"]),
+    (
+        "rate",
+        &["--system", "bradley-terry", "--covariates", "length,headers", "examples/matches/answers.csv"],
+    ),
     ("stress", &[CARD, RUNS]),
     ("explain", &["-c", "trust@1.1.0", "examples/trust/agent.json"]),
 ];
@@ -265,6 +269,8 @@ const NESTED: &[(&str, &str, &str)] = &[
     ("compare", "first_mean", "first.mean"),
     ("compare", "second_mean", "second.mean"),
     ("compare", "difference", "estimate.mean"),
+    ("rate", "rank_without_covariates", "without_covariates.rank"),
+    ("rate", "points_without_covariates", "without_covariates.points"),
     ("standing", "score", "score.value"),
     ("stress", "chance_of_same_rank_any_weights", "weights_any.subjects.chance_of_same_rank"),
     ("stress", "chance_of_rank_1_any_weights", "weights_any.subjects.chance_of_rank_1"),

@@ -8,6 +8,7 @@ mod cards;
 mod claims;
 mod common;
 mod compare;
+mod covariates;
 mod crash;
 #[cfg(unix)]
 mod deploy;

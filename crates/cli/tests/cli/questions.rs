@@ -117,8 +117,8 @@ fn every_question_has_the_document_of_its_command() {
     same(
         &["compare/base.csv", "compare/new.csv"],
         json!({"question": "compare", "card_text": card, "settings": {"first": "base.csv", "second": "new.csv",
-            "fail_if_worse": 2, "strict": true, "pass": "0.5"}}),
-        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --pass 0.5",
+            "fail_if_worse": 2, "strict": true, "pass": "50"}}),
+        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --pass 50",
     );
     same(
         &["leaderboard/runs.csv"],
@@ -132,6 +132,12 @@ fn every_question_has_the_document_of_its_command() {
             &format!("rate --system {system} --holdout 0.2 --skip void season.csv"),
         );
     }
+    same(
+        &["matches/answers.csv"],
+        json!({"question": "rate", "settings": {"system": "bradley-terry",
+            "covariates": ["length", "headers:difference"]}}),
+        "rate --system bradley-terry --covariates length,headers:difference answers.csv",
+    );
     let at = "2026-06-01T00:00:00Z";
     for (more, flags) in
         [(json!({}), ""), (json!({"subject": "heron", "level": 0.9}), " --subject heron --level 0.9")]

@@ -244,7 +244,7 @@ pub fn satisfies(name: &str, output: &str) {
 }
 
 /// Every command that gives JSON, with the schemas of its answers.
-const COMMANDS: [(&str, &[&str]); 29] = [
+const COMMANDS: [(&str, &[&str]); 30] = [
     ("cache show", &["cache"]),
     ("card check", &["card-check"]),
     ("card diff", &["card-diff"]),
@@ -253,6 +253,7 @@ const COMMANDS: [(&str, &[&str]); 29] = [
     ("compare", &["compare", "compare-files"]),
     ("explain", &["explanation", "standing"]),
     ("grade", &["grade"]),
+    ("grid", &["grid"]),
     ("judge", &["record", "judge-check"]),
     ("judge doctor", &["judge-doctor"]),
     ("judges", &["judges"]),
@@ -343,6 +344,7 @@ fn what_karat_writes_satisfies_its_schema() {
         ("leaderboard", with(&["leaderboard", "--by", "cost_usd:asc"])),
         ("tasks", with(&["tasks"])),
         ("trend", with(&["trend"])),
+        ("grid", with(&["grid"])),
         ("judges", says("judges -c examples/cards/judged.toml --label human examples/labels/answers.jsonl")),
         ("compare", with(&["compare", "heron", "ibis", "--fail-if-worse", "50"])),
         ("compare-files", karat(&["compare", base, new, "-c", "examples/cards/task-run.toml"]).stdout),
@@ -361,6 +363,10 @@ fn what_karat_writes_satisfies_its_schema() {
         ("rating", says("rate --system glicko2 examples/matches/season.csv")),
         ("rating", says("rate --system bradley-terry --bootstrap examples/matches/season.csv")),
         ("rating", says("rate --system bradley-terry --judge judge examples/matches/votes.jsonl")),
+        (
+            "rating",
+            says("rate --system bradley-terry --covariates length,headers examples/matches/answers.csv"),
+        ),
         ("rating", says("rate --system weng-lin examples/matches/season.csv")),
         ("rating", says("rate --system elo --arena examples/matches/arena.csv")),
         ("card-list", says("card list --json")),

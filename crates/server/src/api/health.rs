@@ -2,8 +2,10 @@
 
 use karat_core::record::ENGINE_VERSION;
 
-use super::{bytes, json};
+use super::{bytes, gauges, json};
+use crate::deliveries::EndpointState;
 use crate::logging;
+use crate::metrics::Gauge;
 use crate::prelude::*;
 
 /// A sign that the server answers and can read its store.
@@ -70,7 +72,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Answer {
     json(StatusCode::OK, &health)
 }
 
-/// Returns the metrics in the text format of Prometheus.
+/// Returns the metrics in the text format of Prometheus. They need the permission to read, as scores do.
 #[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
     (status = 200, content_type = "text/plain", body = String)))]
 pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
@@ -79,7 +81,7 @@ pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
         (index.len(), index.names())
     };
     let behind = app.clock.behind_seconds().unwrap_or_default();
-    let gauges = [
+    let of_server = [
         ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
         ("karat_index_records", "Records in the index.", records as f64),
         ("karat_index_names", "Names in the index.", names as f64),
@@ -92,9 +94,39 @@ pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
             logging::dropped() as f64,
         ),
     ];
-    Ok(bytes(
-        StatusCode::OK,
-        "text/plain; version=0.0.4; charset=utf-8",
-        app.metrics.text(&gauges).into_bytes(),
-    ))
+    let mut text = app.metrics.text(&of_server);
+    text.push_str(&webhooks(&app));
+    text.push_str(&gauges::lines(&app).await);
+    Ok(bytes(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text.into_bytes()))
+}
+
+/// Returns the metrics of webhooks.
+fn webhooks(app: &App) -> String {
+    let (size, all) = (*app.memory.size().borrow(), app.deliveries.endpoints());
+    let each = |value: &dyn Fn(&EndpointState) -> f64| {
+        all.iter().map(|it| (vec![("endpoint", it.name.clone())], value(it))).collect()
+    };
+    let text = |name, help, is_counter, values| Gauge { name, help, is_counter, values }.text();
+    [
+        text(
+            "karat_webhook_delivered_total",
+            "Events that an endpoint took.",
+            true,
+            each(&|it| it.delivered as f64),
+        ),
+        text("karat_webhook_failed_total", "Attempts that failed.", true, each(&|it| it.failed as f64)),
+        text(
+            "karat_webhook_behind",
+            "Entries of the log that an endpoint was not told of.",
+            false,
+            each(&|it| size.saturating_sub(it.position) as f64),
+        ),
+        text(
+            "karat_webhook_off",
+            "1 if an endpoint is switched off.",
+            false,
+            each(&|it| f64::from(u8::from(it.off.is_some()))),
+        ),
+    ]
+    .concat()
 }

@@ -12,7 +12,7 @@ use karat::answers::leaderboard::method::{
     COMPARED_ITEMS_MAX, COMPARED_SUBJECTS_MAX, Page, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
 };
-use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer, NewerVersion};
+use karat::answers::leaderboard::{Leaderboard as Board, LeaderboardAnswer, LeaderboardRow, NewerVersion};
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
 use karat::badge::{Badge, Show};
@@ -35,7 +35,7 @@ use super::{answered, bytes};
 use crate::decisions::Decisions;
 use crate::guard::RESOURCE_POLICY;
 use crate::index::{Names, Row};
-use crate::params::{limit, query, timestamp};
+use crate::params::{in_query, limit, query, timestamp};
 use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refuse_left_out, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
@@ -206,6 +206,25 @@ pub(crate) async fn badge(Get(app, _): Get, Params(asked): Params<BadgeParams>) 
     Ok(response)
 }
 
+/// Returns the first rows of the usual leaderboard of a scorecard by means, each with what it is ranked by, and how many have a
+/// rank.
+pub(super) async fn of_metrics(
+    app: &Arc<App>,
+    card: &str,
+    size: u64,
+    rows_max: usize,
+) -> Result<(Vec<(String, LeaderboardRow)>, u64), Problem> {
+    let pairs =
+        [("card", card), ("method", "means")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let question = Question::of(app, pairs.to_vec(), OfLog { limit: Some(rows_max), ..OfLog::default() })?;
+    let pages = question.pages()?;
+    let made = make(app, question, size, pages).await?;
+    let boards = made.answer.leaderboards.into_iter();
+    let ranked = boards.clone().map(|board| board.ranked).sum();
+    let rows = boards.flat_map(|board| board.rows.into_iter().map(move |row| (board.by.clone(), row)));
+    Ok((rows.collect(), ranked))
+}
+
 /// Computes the leaderboard as of the first `size` entries of the log.
 pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -> Result<Made, Problem> {
     let (asked, subjects) = select(app, question, size, pages).await?;
@@ -277,7 +296,7 @@ async fn select(
 ) -> Result<(Asked, usize), Problem> {
     let pool = app.memory.cards().find_used(question.ask.card.as_deref().unwrap_or_default())?;
     let base = base(&question.ask, Some(&pool.card), question.of_log.is_part());
-    let base = base.map_err(|error| in_query(&unanswerable(&error)))?;
+    let base = base.map_err(|error| in_query(&unanswerable(&error), &NAMES))?;
     app.indexed(move |app, index| {
         let (filter, pools) = Filter::new(&app.memory, index, &question.selection())?;
         let mut subjects = BTreeSet::new();
@@ -332,7 +351,7 @@ async fn of_records(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let is_part = question.of_log.is_part();
         let door = Door { card: Some(&pool.card), is_part, page, ..Door::default() };
         let found = ranked(&question.ask, door, &mut rows, &events);
-        let (mut answer, _) = found.map_err(|error| in_query(&unanswerable(&error)))?;
+        let (mut answer, _) = found.map_err(|error| in_query(&unanswerable(&error), &NAMES))?;
         answer.leave_out(&rows.left_out);
         Ok(Made { answer, rows: Some(rows) })
     })
@@ -657,22 +676,4 @@ fn too_many_pairs() -> Problem {
         "pairs are compared of at most {COMPARED_SUBJECTS_MAX} subjects and {COMPARED_ITEMS_MAX} records; narrow the leaderboard, or ask for method=means"
     );
     Problem::new(Code::Unanswerable, detail).at("method")
-}
-
-/// Returns a refusal in the words of a query: `by=KEY` for `--by KEY`, and the parameter that it begins with.
-fn in_query(problem: &Problem) -> Problem {
-    let named = problem.detail.strip_prefix("--");
-    let named = named.and_then(|rest| rest.split([' ', ':', '=']).next()).map(|name| name.replace('-', "_"));
-    let written = |line: &str| {
-        NAMES.iter().fold(line.to_owned(), |line, name| {
-            let flag = format!("--{}", name.replace('_', "-"));
-            line.replace(&format!("{flag} "), &format!("{name}=")).replace(&flag, name)
-        })
-    };
-    let lines = problem.detail.split("; ").map(written).filter(|line| !line.contains("--"));
-    let detail = lines.collect::<Vec<_>>().join("; ");
-    match named {
-        Some(name) => Problem::parameter(&name, detail),
-        None => Problem::new(problem.code, detail).with_parts(problem.problems.clone()),
-    }
 }

@@ -6,14 +6,16 @@
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `flows`: tasks, plans and recordings of workflows.
 //! * `receipts`, `log`: proofs that items are in the log.
-//! * `events`: new records as they are stored; `health`: health and metrics.
+//! * `events`: new records as they are stored; `deliveries`: what was sent of them; `health` and `gauges`: health and metrics.
 
 mod arena;
 mod backfill;
 mod batch;
+mod deliveries;
 mod events;
 mod evidence;
 mod flows;
+mod gauges;
 mod health;
 mod keys;
 pub(crate) mod leaderboards;
@@ -52,6 +54,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(questions::judges))
         .routes(routes!(questions::tasks))
         .routes(routes!(questions::trend))
+        .routes(routes!(questions::grid))
         .routes(routes!(reviews::queue, reviews::decide))
         .routes(routes!(scorecards::list, scorecards::publish))
         .routes(routes!(scorecards::check))
@@ -91,6 +94,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(flows::deliver_recording))
         .routes(routes!(flows::read_recording))
         .routes(routes!(events::stream))
+        .routes(routes!(deliveries::list))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
         .routes(routes!(openapi::document))

@@ -5,15 +5,17 @@ use axum::http::Uri;
 use karat::answers;
 use karat::ask::About;
 use karat::ask::answer::gaps_of;
-use karat::ask::{Confidence, Items, Judges, Tasks, Trend};
+use karat::ask::{Confidence, Grid, Items, Judges, Tasks, Trend};
 use karat::document::Document;
+use karat::error::Error;
 use karat::leaderboard::By;
 use karat::question::Question;
 use karat::rows::Unclear;
+use karat::text::clean;
 use serde_json::{Map, from_value};
 
 use super::bytes;
-use crate::params::query;
+use crate::params::{in_query, query};
 use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refuse_left_out, unanswerable};
 use crate::select::{Filter, Selection, size_at};
@@ -65,6 +67,15 @@ pub(crate) async fn trend(Get(app, _): Get, uri: Uri) -> Answer {
     ask::<Trend>(&app, &uri).await
 }
 
+/// Puts subjects or runs side by side, task by task, the largest differences first.
+#[utoipa::path(get, operation_id = "show_grid", path = "/v1/grid", tag = "records",
+    params(Grid, About, Items, Confidence, OfRecords), responses(
+    (status = 200, content((answers::grid::Grid = "application/json")), description = "`karat/grid/1`"),
+    Absent, Unfit))]
+pub(crate) async fn grid(Get(app, _): Get, uri: Uri) -> Answer {
+    ask::<Grid>(&app, &uri).await
+}
+
 /// Answers a question with its JSON, which is kept as long as the log is as it is.
 pub(super) async fn ask<Q: Question + Send + 'static>(app: &Arc<App>, uri: &Uri) -> Answer
 where
@@ -76,7 +87,7 @@ where
     if let Some(known) = app.answers.get(&key) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
     }
-    let made = make(app, asked, of_log, size).await?;
+    let made = asked_at(app, asked, of_log, size).await?;
     let text = app.answers.put(key, super::answered(&made.answer).into_bytes());
     Ok(bytes(StatusCode::OK, "application/json", text.to_vec()))
 }
@@ -88,10 +99,11 @@ where
 {
     let (asked, of_log, _) = read::<Q>(uri)?;
     let size = size_at(app, of_log.known_at.as_deref()).await?;
-    make(app, asked, of_log, size).await
+    asked_at(app, asked, of_log, size).await
 }
 
-async fn make<Q: Question + Send + 'static>(
+/// Answers a question as of the first `size` entries of the log.
+pub(crate) async fn asked_at<Q: Question + Send + 'static>(
     app: &Arc<App>,
     asked: Q,
     of_log: OfRecords,
@@ -123,12 +135,20 @@ where
     }
     let shared = Arc::clone(app);
     let read = app.read(move |reader| rows::read(&shared.memory, reader, &pools, &positions, &options));
-    let rows = read.await?;
+    let mut rows = read.await?;
     if rows.rows.is_empty() {
         refuse_left_out(&rows)?;
     }
+    let left_out: Vec<String> = rows
+        .left_out
+        .iter()
+        .map(|(subject, why)| format!("`{}` is left out: {why}", clean(subject)))
+        .collect();
+    rows.notes.extend(left_out);
     app.checked(move || {
-        let answer = asked.answer(&rows).map_err(|error| unanswerable(&error))?;
+        let names = [Q::SETTINGS, About::SETTINGS].concat();
+        let refused = |error: Error| in_query(&unanswerable(&error), &names);
+        let answer = asked.answer(&rows).map_err(refused)?;
         let document = Q::document(&answer, &gaps_of(&rows, By::Score));
         Ok(Made { answer, document })
     })
@@ -147,7 +167,7 @@ fn selection(card: &Option<String>, items: &Items, of_log: &OfRecords) -> Select
 }
 
 /// Reads the question of a query, and returns its parameters in order.
-fn read<Q: Question>(uri: &Uri) -> Result<(Q, OfRecords, Map<String, Value>), Problem> {
+pub(crate) fn read<Q: Question>(uri: &Uri) -> Result<(Q, OfRecords, Map<String, Value>), Problem> {
     let known = || {
         // What names fields of evidence was decided when it was taken in.
         let of_all = About::SETTINGS.iter().filter(|name| !name.ends_with("_field") && **name != "rename");

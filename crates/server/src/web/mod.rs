@@ -8,7 +8,7 @@
 //!
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
-mod address;
+pub(crate) mod address;
 mod arena;
 mod assets;
 mod breakdown;
@@ -31,7 +31,7 @@ mod what_if;
 use crate::prelude::*;
 use axum::Router;
 use axum::routing::{get, post};
-use karat::ask::{Judges, Tasks, Trend};
+use karat::ask::{Grid, Judges, Tasks, Trend};
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -48,6 +48,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/judges", get(questions::show::<Judges>))
         .route("/tasks", get(questions::show::<Tasks>))
         .route("/trend", get(questions::show::<Trend>))
+        .route("/grid", get(questions::show::<Grid>))
         .route("/arena", get(arena::show))
         .route("/arena/matches/{match}", get(game::show))
         .route("/workflows", get(flows::show))

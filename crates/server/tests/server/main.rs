@@ -32,6 +32,7 @@ mod traces_odd;
 mod tricks;
 mod turn;
 mod web;
+mod webhooks;
 mod weights;
 mod witnesses;
 mod workflows;

@@ -42,7 +42,7 @@ karat_core::words! {
 impl Contrast {
     /// Returns the contrast; none unless it and its square are numbers that a double holds, and of values from 0 if it is
     /// relative.
-    fn of(self, [x, y]: [f64; 2]) -> Option<f64> {
+    pub fn of(self, [x, y]: [f64; 2]) -> Option<f64> {
         let found = match self {
             Self::Relative if x < 0.0 || y < 0.0 => return None,
             Self::Relative if x == 0.0 && y == 0.0 => 0.0,

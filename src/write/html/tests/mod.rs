@@ -7,7 +7,7 @@ use scraper::{ElementRef, Html, Selector};
 mod sample;
 
 use super::document as html;
-use crate::document::figure::{Figure, History, Point, Series};
+use crate::document::figure::{Dot, Figure, History, Point, Scatter, Series};
 use crate::document::{Cell, Column, Document, Kind, Part, Row, Span, Table};
 use crate::estimate::Writing;
 use sample::page;
@@ -52,6 +52,10 @@ fn renamed(mut page: Document, names: &[String]) -> Document {
                             }
                         }
                     }
+                }
+                Figure::Scatter(it) => {
+                    [&mut it.caption, &mut it.across, &mut it.up].into_iter().for_each(&mut put);
+                    it.dots.iter_mut().for_each(|dot| put(&mut dot.name));
                 }
                 Figure::History(it) => {
                     [&mut it.caption, &mut it.value_label, &mut it.line_label].into_iter().for_each(&mut put);
@@ -250,6 +254,15 @@ fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
         Figure::History(history),
         Figure::Table(Table::new("", shaded.clone(), shades)),
         Figure::Closed(Table::new("", shaded, Vec::new())),
+        Figure::Scatter(Scatter {
+            caption: String::new(),
+            across: String::from("it"),
+            up: String::from("it"),
+            dots: vec![
+                Dot { name: String::from("odd"), across: f64::NAN, up: f64::INFINITY, is_on_front: true },
+                Dot { name: "long ".repeat(99), across: 1e300, up: -1e300, is_on_front: true },
+            ],
+        }),
     ];
     let mut odd = page(0, 0);
     odd.parts.push(Part::Heading(String::from("odd")));

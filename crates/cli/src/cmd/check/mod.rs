@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat::answers::check::ProjectCheck;
+use karat::answers::trend::Trend;
 use karat::card::CompiledCard;
+use karat::document::{self, Part};
 use karat::engine::Options;
 use karat::inputs::Inputs;
 use karat::project::{Project, digest_file};
@@ -55,7 +57,7 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
     let (card, options) = scorer(project, &inputs, cli)?;
     let mut loaded = project.load(&inputs, card, options, &Progress::new(args.no_progress, cli))?;
     let judged = project.gate.judge(&project.items, &mut loaded, &baseline)?;
-    let mut notes: Vec<String> = judged.note.iter().cloned().collect();
+    let mut notes = judged.notes.clone();
     if judged.gates.is_empty() {
         let hint = "no gate: with fail_if_worse = 2 or fail_under = 80 below [gate] of";
         notes.push(format!("{hint} {} it can fail", project.path));
@@ -82,6 +84,26 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
                 writeln!(out)?;
                 let most = if args.all { usize::MAX } else { TASKS };
                 format::screen(&compared, (most, compare::ALL), &mut out)?;
+            }
+            let latest = |mut trend: Trend| {
+                for subject in &mut trend.subjects {
+                    let earlier = subject.runs.len().saturating_sub(if args.all { usize::MAX } else { TOP });
+                    subject.runs.drain(..earlier);
+                }
+                let whole = document::trend(answer.trend.as_ref().unwrap_or(&trend), &[]);
+                let mut latest = document::trend(&trend, &[]);
+                // The course of a subject has all of its runs.
+                for (part, whole) in latest.parts.iter_mut().zip(whole.parts) {
+                    if matches!(&whole, Part::Table(table) if table.caption == document::COURSES) {
+                        *part = whole;
+                    }
+                }
+                latest
+            };
+            let trend = answer.trend.clone().map(latest);
+            for part in trend.into_iter().chain(document::quarantine(&answer)) {
+                writeln!(out)?;
+                format::screen(&part, (TOP, ""), &mut out)?;
             }
             summary(&answer, &mut out)?;
             out.flush()?;

@@ -98,7 +98,7 @@ fn files(args: &CheckProjectArgs, project: Option<&Project>) -> Vec<File> {
     let mut paths = vec![path(args).display().to_string()];
     if let Some(project) = project {
         paths.push(project.card.clone());
-        for input in project.inputs.iter().chain(&project.baseline) {
+        for input in project.paths() {
             match karat::inputs::files(std::slice::from_ref(input)) {
                 Ok(found) => paths.extend(found.into_iter().map(|file| file.path)),
                 Err(_) => paths.push(input.clone()),
