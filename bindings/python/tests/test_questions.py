@@ -19,7 +19,7 @@ RUNS, CARD = EXAMPLES / "leaderboard/runs.csv", EXAMPLES / "cards/task-run.toml"
 BASE, NEW = EXAMPLES / "compare/base.csv", EXAMPLES / "compare/new.csv"
 AGENTS, EVENTS, SUPPORT = EXAMPLES / "standing/agents.jsonl", EXAMPLES / "standing/events.jsonl", EXAMPLES / "cards/support-agent.toml"
 SEASON, VOTES = EXAMPLES / "matches/season.csv", EXAMPLES / "matches/votes.jsonl"
-ANSWERS = EXAMPLES / "matches/answers.csv"
+JUDGED_MATCHES = EXAMPLES / "matches/answers.csv"
 PROJECT = EXAMPLES / "project"
 LABELS, JUDGED = EXAMPLES / "labels/answers.jsonl", EXAMPLES / "cards/judged.toml"
 AS_OF = dt.datetime(2026, 3, 10, tzinfo=dt.timezone.utc)
@@ -71,7 +71,7 @@ PATHS = [
     (lambda: ks.compare("heron", "kite", items=RUNS_PATH, card=CARD), ["compare", "--card", CARD, "heron", "kite", short(RUNS)]),
     (lambda: ks.rate(short(SEASON), system="bradley-terry"), ["rate", "--system", "bradley-terry", short(SEASON)]),
     (lambda: ks.rate(short(SEASON), system="glicko2", holdout=0.2), ["rate", "--system", "glicko2", "--holdout", "0.2", short(SEASON)]),
-    (lambda: ks.rate(short(ANSWERS), system="bradley-terry", covariates=["length", "headers:difference"]), ["rate", "--system", "bradley-terry", "--covariates", "length,headers:difference", short(ANSWERS)]),
+    (lambda: ks.rate(short(JUDGED_MATCHES), system="bradley-terry", covariates=["length", "headers:difference"]), ["rate", "--system", "bradley-terry", "--covariates", "length,headers:difference", short(JUDGED_MATCHES)]),
     (lambda: ks.rate([short(VOTES)], system="bradley-terry"), ["rate", "--system", "bradley-terry", short(VOTES)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of=AS_OF, events=EVENTS, subject="heron"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", "--events", EVENTS, "--subject", "heron", short(AGENTS)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of="2026-03-10T00:00:00Z"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", short(AGENTS)]),

@@ -15,7 +15,7 @@ records. What karat refuses is a `KaratError`, with everything that is wrong and
 from typing import Any
 
 from ._native import KaratError, Record, __version__, scorecards
-from .answers import Answer, Standings, Verification, compare, explain, gate, import_log, judges, leaderboard, rate, standing, stress, tasks, trend, verify
+from .answers import Answer, Standings, Verification, compare, explain, gate, grid, import_log, judges, leaderboard, rate, standing, stress, tasks, trend, verify
 from .card import Scorecard, VectorCache
 
 __all__ = [
