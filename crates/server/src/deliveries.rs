@@ -115,7 +115,12 @@ impl Deliveries {
             let new = || Cursor { start: size, end: size, done: None };
             saved.cursors.entry((*name).to_owned()).or_insert_with(new);
         }
-        Ok(Self { path, saved: Mutex::new(saved) })
+        let new = Self { path, saved: Mutex::new(saved) };
+        // At once, so that a new endpoint misses nothing if there is no event before the next start.
+        if let Some((name, cursor)) = names.first().map(|name| (*name, new.cursor(name))) {
+            new.put(name, cursor)?;
+        }
+        Ok(new)
     }
 
     fn lock(&self) -> MutexGuard<'_, Saved> {

@@ -204,7 +204,7 @@ fn dashboard_and_alerts_ask_for_metrics_that_a_server_has_and_the_page_lists_all
     let page = read("docs/guide/webhooks.md");
     let listed = metrics(page.split("\n## Metrics\n").nth(1).unwrap());
     assert_eq!(listed, there);
-    // The scores equal the leaderboard.
+    // The leaderboard has the same scores.
     let (_, board) = server.ask("GET", "/v1/leaderboards?card=workflow@1.0.0&method=means", "");
     let board: Value = serde_json::from_str(&board).unwrap();
     let (by, row) = (&board["leaderboards"][0]["by"], &board["leaderboards"][0]["rows"][0]);

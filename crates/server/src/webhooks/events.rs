@@ -11,6 +11,7 @@ use karat::ask::Trend;
 use karat::record::Record;
 use karat_store::Term;
 use karat_store::port::Order;
+use serde_json::Map;
 
 use super::file::{Endpoint, Watch, Webhooks};
 use crate::api::questions::{asked_at, read as read_query};
@@ -261,22 +262,28 @@ fn told(before: Option<&Standing>, after: &Standing, tiers: &[String]) -> Vec<(&
             }
         }
     }
-    let (tier, old) = (after.tier.as_ref(), before.and_then(|it| it.tier.as_ref()));
-    let lost = |from: &Option<String>, to: &Option<String>, cause: Option<TierCause>, time: &str| {
-        let data = json!({"from": from, "to": to, "cause": cause, "time": time, "score": after.points});
-        ("tier.lost", data)
-    };
-    let known = old.map_or(&[][..], |tier| &tier.changes);
-    let changes = tier.iter().flat_map(|tier| &tier.changes).filter(|it| !known.contains(it));
-    let falls = changes.filter(|it| it.cause != TierCause::Promotion);
-    told.extend(falls.map(|it| lost(&it.from, &it.to, Some(it.cause), &it.time)));
-    // Without certificates a tier is what is earned at the moment.
-    let rank = |held: &Option<String>| held.as_ref().and_then(|held| tiers.iter().position(|it| it == held));
-    if let (Some(tier), Some(old)) = (tier, old)
-        && tier.certificate.is_none()
-        && rank(&tier.held) < rank(&old.held)
-    {
-        told.push(lost(&old.held, &tier.held, None, &after.as_of));
+    let known = before.map(|before| falls(before, tiers)).unwrap_or_default();
+    for mut fall in falls(after, tiers).into_iter().filter(|it| !known.contains(it)) {
+        fall.insert(String::from("score"), json!(after.points));
+        told.push(("tier.lost", Value::Object(fall)));
     }
     told
+}
+
+/// Returns every fall of the tier of a subject: by its certificate, or else by its history.
+fn falls(standing: &Standing, tiers: &[String]) -> Vec<Map<String, Value>> {
+    let fall = |from: &Option<String>, to: &Option<String>, cause: Option<TierCause>, time: Option<&str>| {
+        let members =
+            [("from", json!(from)), ("to", json!(to)), ("cause", json!(cause)), ("time", json!(time))];
+        members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+    };
+    let Some(tier) = &standing.tier else { return Vec::new() };
+    if tier.certificate.is_some() {
+        let changes = tier.changes.iter().filter(|it| it.cause != TierCause::Promotion);
+        return changes.map(|it| fall(&it.from, &it.to, Some(it.cause), Some(&it.time))).collect();
+    }
+    let rank = |held: &Option<String>| tiers.iter().position(|it| Some(it) == held.as_ref());
+    let pairs = standing.history.iter().zip(standing.history.iter().skip(1));
+    let falls = pairs.filter(|(old, new)| rank(&new.tier) < rank(&old.tier));
+    falls.map(|(old, new)| fall(&old.tier, &new.tier, None, new.time.as_deref())).collect()
 }

@@ -271,19 +271,27 @@ fn events_are_signed_and_tried_again_and_survive_a_restart() {
 }
 
 #[test]
-fn an_alarm_and_a_lost_tier_are_told_once() {
+fn an_alarm_and_a_lost_tier_come_once_as_they_happen() {
+    alarm_and_lost_tier(false);
+}
+
+#[test]
+fn an_alarm_and_a_lost_tier_come_once_where_all_of_it_is_one_part() {
+    alarm_and_lost_tier(true);
+}
+
+fn alarm_and_lost_tier(is_one_part: bool) {
     let (receiver, folder) = (Receiver::start(), TempDir::new().unwrap());
     let text = format!(
         "[[endpoint]]\nname = \"nights\"\nurl = \"http://127.0.0.1:{}/in\"\nevents = [\"trend.alarm\", \"tier.lost\"]\n\
          secret_file = \"secret\"\nallow_private = true\n[[watch]]\nname = \"nightly\"\nquery = \"card=agent@1.0.0&run=day\"\n",
         receiver.port
     );
-    let door = Door::new(options(folder.path(), &text));
-    let said = || (receiver.all(), door.deliveries());
-    let at = |position: u64| {
-        let is_there = || door.deliveries()["endpoints"][0]["position"].as_u64() > Some(position);
-        until(|| is_there().then_some(()), || format!("{:?}", said()));
-    };
+    let options = || options(folder.path(), &text);
+    let mut door = Door::new(options());
+    if is_one_part {
+        door = door.restart(Options::default());
+    }
     for night in 0..60 {
         for task in 0..3 {
             let quality = if night < 30 { 0.7 } else { 0.5 } + f64::from(night % 7 + task) / 1000.0;
@@ -295,13 +303,17 @@ fn an_alarm_and_a_lost_tier_are_told_once() {
                 true,
             );
         }
-        // What falls within one part of the log has no tier before it.
-        if night == 29 {
-            at(180);
-        }
+    }
+    if is_one_part {
+        assert_eq!(receiver.all().len(), 0);
+        door = door.restart(options());
     }
     let got = receiver.wait(2);
-    at(360);
+    let said = || (receiver.all(), door.deliveries());
+    until(
+        || (door.deliveries()["endpoints"][0]["position"].as_u64() > Some(360)).then_some(()),
+        || format!("{:?}", said()),
+    );
     let mut found = types(&receiver.all());
     found.sort_unstable();
     assert_eq!(found, ["tier.lost", "trend.alarm"], "{got:#?}");
