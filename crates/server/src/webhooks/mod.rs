@@ -1,7 +1,7 @@
 //! Webhooks: events of the log, sent to endpoints as Standard Webhooks says.
 //!
 //! An endpoint receives the events of the log part by part, in order: `events` derives the events of a part, which are delivered one after
-//! the other, and then its cursor moves on ([`deliveries`](crate::deliveries)). While an endpoint fails, its part waits, and
+//! the other, and then its cursor moves on (`deliveries`). While an endpoint fails, its part waits, and
 //! nothing grows. `file` is the configuration, `address` and `send` the way out.
 
 mod address;
