@@ -7,6 +7,7 @@
 pub mod about;
 pub mod answer;
 pub mod compare;
+mod duel;
 pub mod grid;
 pub mod judges;
 pub mod leaderboard;
@@ -35,6 +36,7 @@ use crate::rows::attempts::numbers;
 use crate::rows::filter::Filter;
 
 pub use about::About;
+pub use duel::Duel;
 pub use grid::Grid;
 pub use judges::Judges;
 pub use moment::AsOf;

@@ -29,7 +29,7 @@ impl Writing {
     }
 
     /// Returns the format of numbers of any unit with this number of decimals.
-    pub(crate) fn decimals_of(decimals: usize) -> Self {
+    pub fn decimals_of(decimals: usize) -> Self {
         Self { factor: 1.0, decimals }
     }
 

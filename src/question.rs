@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::answers::{self, Answer};
-use crate::ask::{About, Grid, Judges, Tasks, Trend};
+use crate::ask::{About, Duel, Grid, Judges, Tasks, Trend};
 use crate::document::{self, Document};
 use crate::error::Error;
 use crate::rows::Rows;
@@ -101,6 +101,7 @@ macro_rules! question {
     };
 }
 
+question!(Duel -> answers::comparison::Comparison, "compare", &["first", "second", "pass"], document::duel);
 question!(
     Grid -> answers::grid::Grid, "grid", &["subject", "run"], document::grid,
     runs Grid::is_by_file

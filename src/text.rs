@@ -124,7 +124,8 @@ const NAME: usize = 40;
 
 /// Shortens a name that is too long for a sentence; both ends stay.
 pub fn short(text: &str) -> String {
-    fit_name(text, NAME).trim_end().to_owned()
+    // In a sentence names stand between such marks.
+    fit_name(text, NAME).trim_end().replace('`', "'")
 }
 
 /// Lists the first of several names, and the number of the rest; None if there is no name.

@@ -104,10 +104,10 @@ async function button(tab, name, { look, fail }) {
 async function weights(tab, card, { look, fail, address }) {
   const { page, state } = tab;
   state.at = `what-if ${card} (${tab.view.name})`;
-  await page.goto(`${address}/scorecards/${card}`);
+  await page.goto(`${address}/scorecards/${card}/what-if`);
   const slider = page.locator(".weights-form input[type=range]").first();
   const before = await page.locator("#what-if-result").innerText();
-  const loaded = page.waitForResponse((response) => response.url().endsWith("/what-if"));
+  const loaded = page.waitForResponse((response) => response.url().endsWith("/what-if/given"));
   await slider.focus();
   await loaded;
   const moved = async (keys) => {
@@ -164,7 +164,7 @@ async function unscripted(browser, view, card, { look, fail, address }) {
   await page.goto(`${address}/verify`);
   if (!(await page.locator("text=karat verify receipt.json").isVisible())) fail("without scripts", "nothing says how to check");
   if (await page.locator("form[data-verify]").isVisible()) fail("without scripts", "a form that does nothing");
-  await page.goto(`${address}/scorecards/${card}`);
+  await page.goto(`${address}/scorecards/${card}/what-if`);
   await page.locator(".weights-form input").first().fill("0");
   await page.click("button:has-text('Show')");
   if (!page.url().includes("w.")) fail("without scripts", "the form of weights does nothing");

@@ -13,6 +13,7 @@ pub use crate::leaderboard::OutcomeSources;
 use crate::leaderboard::Settings;
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
+use crate::trust::Trust;
 
 /// The items an answer is about, the scorecards they were scored by, and how the answer was computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,12 +54,30 @@ pub struct ItemsUsed {
     pub left_out: Option<u64>,
     /// SHA-256 over scorecards, digests and ids of all items. Null if only the index of a log is read.
     pub digest: Option<String>,
+    /// The number of items by trust class; they add up to `count`. All items of files are claimed, as no one vouches for them.
+    #[serde(default)]
+    pub trust: TrustCounts,
     /// True if only the first attempt of each subject at each task counts; left out if all do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_attempts: bool,
     /// Things to know of the logs that the items are from; left out if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// The number of items by trust class: whose word they rest on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TrustCounts {
+    /// A server graded it.
+    pub graded: u64,
+    /// The key of a harness or task states every fact.
+    pub measured: u64,
+    /// The key of a judge or a third party states some fact, none is of a lower class.
+    pub judged: u64,
+    /// The subject or its operator states some fact, or no one says who does.
+    pub claimed: u64,
 }
 
 /// The treatment of outcomes that are neither success nor failure.
@@ -182,15 +201,41 @@ impl Estimate {
     }
 }
 
+impl TrustCounts {
+    /// Adds items of a class.
+    pub const fn add(&mut self, trust: Trust, items: u64) {
+        let count = match trust {
+            Trust::Graded => &mut self.graded,
+            Trust::Measured => &mut self.measured,
+            Trust::Judged => &mut self.judged,
+            Trust::Claimed => &mut self.claimed,
+        };
+        *count += items;
+    }
+
+    /// Adds the items of `rows`.
+    pub fn add_rows(&mut self, rows: &Rows) {
+        rows.rows.iter().for_each(|row| self.add(row.trust, 1));
+    }
+
+    /// Returns the number of all items.
+    pub const fn sum(&self) -> u64 {
+        self.graded + self.measured + self.judged + self.claimed
+    }
+}
+
 impl ItemsUsed {
     /// Returns the items of `rows`.
     pub fn of(rows: &Rows) -> Self {
+        let mut trust = TrustCounts::default();
+        trust.add_rows(rows);
         Self {
             count: rows.rows.len() as u64,
             subjects: rows.subjects.len() as u64,
             repeated: Some(rows.repeated),
             left_out: Some(rows.filtered),
             digest: Some(rows.digest.to_string()),
+            trust,
             first_attempts: rows.is_of_firsts,
             notes: rows.notes.clone(),
         }

@@ -56,15 +56,18 @@ pub struct GridTask {
     pub task: String,
     /// The mean over attempts in points, by column; null where none counts.
     pub values: Vec<Option<f64>>,
+    /// The result of each attempt in points, by column, oldest first; null for one that does not count.
+    #[serde(default)]
+    pub attempts: Vec<Vec<Option<f64>>>,
     /// The difference of the largest and the smallest value, in points.
     pub spread: f64,
 }
 
 impl GridTask {
-    /// Creates a task of its values.
-    pub(crate) fn new(task: String, values: Vec<Option<f64>>) -> Self {
+    /// Creates a task of its values, and of the attempts behind them.
+    pub(crate) fn new(task: String, values: Vec<Option<f64>>, attempts: Vec<Vec<Option<f64>>>) -> Self {
         let ends = || values.iter().flatten().copied();
         let spread = ends().fold(f64::NEG_INFINITY, f64::max) - ends().fold(f64::INFINITY, f64::min);
-        Self { task, spread: share(spread.max(0.0)), values }
+        Self { task, spread: share(spread.max(0.0)), values, attempts }
     }
 }

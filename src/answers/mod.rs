@@ -13,6 +13,7 @@
 //! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/2` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
+//! | `tier` | | the member `tier` of a standing |
 //! | `review` | | the member `review` of a standing, `GET /v1/reviews` |
 //! | `weights` | | the member `weights` of a standing and a leaderboard, `GET /v1/scorecards/{card}/weights` |
 //! | `explanation` | | `karat explain`, `GET /v1/records/{record}/explanation` |
@@ -48,6 +49,7 @@ pub mod standing;
 pub mod stress;
 pub mod task;
 pub mod tasks;
+pub mod tier;
 pub mod trend;
 pub mod tune;
 pub mod verification;

@@ -4,7 +4,8 @@ use karat_core::scorecard::{Standing, StandingScore};
 
 use karat_standing::shares::ShareCase;
 
-use super::standing::{Certificate, Standing as Answered};
+use super::standing::Standing as Answered;
+use super::tier::Certificate;
 use super::weights::{WeightsInForce, WeightsState};
 use crate::look_alikes;
 use crate::rows::gaps::gaps;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use karat_standing::review;
-use karat_standing::stand::ReviewStanding;
+use karat_standing::stand::{self, ReviewStanding};
 use serde::{Deserialize, Serialize};
 
-use super::{ReviewState, ReviewVerdict};
+use super::{ReviewState, ReviewVerdict, from_billionths};
 use crate::standing::written;
 
 /// The reviews of a subject: its official score, a score that is held, and the history of earlier scores.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Review {
@@ -27,7 +27,7 @@ pub struct Review {
 }
 
 /// The official score.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OfficialScore {
@@ -35,6 +35,30 @@ pub struct OfficialScore {
     pub points: i64,
     /// The time from which it is official.
     pub since: String,
+    /// Its dimensions at the moment of the standing, in the order of the scorecard. While a score is held, those of the
+    /// standing are parts of that one.
+    #[serde(default)]
+    pub dimensions: Vec<OfficialDimension>,
+    /// The points that the gate takes, 0 or less: with those of the dimensions they add up to the score. Null where dimensions have none.
+    #[serde(default)]
+    pub gate_points: Option<i64>,
+}
+
+/// A dimension of an official score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OfficialDimension {
+    /// The dimension.
+    pub key: String,
+    /// Its weight: that of the scorecard, or of an accepted override.
+    pub weight: f64,
+    /// The value that is left after decay; null if it was not measured.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub value: Option<f64>,
+    /// Its points: the published score before the gate in proportion to weight times value, in whole points by largest remainder.
+    /// Null for a mean over a window, as rules and gates of its items are in no dimension.
+    pub points: Option<i64>,
 }
 
 /// A score that is held until reviewers decide.
@@ -182,7 +206,7 @@ pub struct ReviewRefusal {
 }
 
 /// A subject whose score is held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PendingReview {
@@ -203,6 +227,13 @@ impl Review {
             official: history.canonical.as_ref().map(|official| OfficialScore {
                 points: official.points,
                 since: written(official.since_seconds),
+                dimensions: found
+                    .official
+                    .iter()
+                    .flat_map(|it| &it.dimensions)
+                    .map(OfficialDimension::from)
+                    .collect(),
+                gate_points: found.official.as_ref().and_then(|it| it.gate_points),
             }),
             held: history.held.as_ref().map(|held| HeldScore {
                 digest: held.candidate.digest().to_string(),
@@ -224,6 +255,17 @@ impl Review {
                     reason: why.to_string(),
                 })
                 .collect(),
+        }
+    }
+}
+
+impl From<&stand::OfficialDimension> for OfficialDimension {
+    fn from(part: &stand::OfficialDimension) -> Self {
+        Self {
+            key: part.key.clone(),
+            weight: part.weight.to_f64(),
+            value: part.reading.map(from_billionths),
+            points: part.points,
         }
     }
 }
@@ -312,6 +354,7 @@ mod tests {
             history: History::new(String::new()),
             transitions: Vec::new(),
             refusals: Vec::new(),
+            official: None,
         };
         for event in events {
             let (history, outcome) = found.history.next(&rules, event);

@@ -3,21 +3,18 @@
 
 use karat_core::facts::{Digest, Outcome};
 use karat_core::record::{ENGINE_VERSION, Published};
-use karat_core::scorecard;
-use karat_standing::certification::{Certificate as CoreCertificate, Certified};
 use karat_standing::stand::{
-    Change, Counts, DimensionStanding, Point, ScoreInterval, Spread, SubjectStanding, TierHeld,
+    Change, Counts, DimensionStanding, Point, ScoreInterval, Spread, SubjectStanding,
 };
-use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::basis::OutcomeCounts;
 use super::leaderboard::{BackfilledRecords, CorrectedRecords};
 use super::review::{Review, ScoreChange, score_history};
+use super::tier::{TierStanding, lowest_tiers, tier_name};
 use super::weights::WeightsState;
 use super::{
-    IntervalMethod, IntervalOf, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths,
-    share,
+    IntervalMethod, IntervalOf, ShareCase, StandingScore, SubjectChange, answer, from_billionths, share,
 };
 use crate::look_alikes::Alike;
 use crate::record::ScorecardReference;
@@ -292,77 +289,6 @@ pub struct StandingChange {
     pub incident: Option<String>,
 }
 
-/// The tier of a subject, and what the next one needs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct TierStanding {
-    /// The tier that is held, if any.
-    pub held: Option<String>,
-    /// The tier that is currently earned, if any.
-    pub earned: Option<String>,
-    /// The next tier; null at the highest.
-    pub next: Option<String>,
-    /// The requirements of the next tier that the subject does not meet.
-    pub missing: Vec<MissingRequirement>,
-    /// The missing requirement, if there is exactly one.
-    pub single_blocker: Option<String>,
-    /// The certificate, for a scorecard with certification.
-    pub certificate: Option<Certificate>,
-    /// Every change of the tier that is held.
-    pub changes: Vec<TierChange>,
-}
-
-/// A requirement of the next tier that is not met.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct MissingRequirement {
-    /// `score`, `coverage`, `evaluations`, `distinct_days`, `confidence`, `independent_runners`, `newest_batch_seconds`,
-    /// `gate`, or the key of a dimension.
-    pub requirement: String,
-    /// The value that the tier needs.
-    pub needed: f64,
-    /// The value that was found; null if nothing was found.
-    pub found: Option<f64>,
-    /// The same as a sentence.
-    pub text: String,
-}
-
-/// The certificate of a tier.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Certificate {
-    /// The time at which the tier was reached.
-    pub promoted: Option<String>,
-    /// The time since which a higher tier is earned.
-    pub rising_since: Option<String>,
-    /// The time since which decay denies the tier.
-    pub at_risk_since: Option<String>,
-    /// The number of tiers lost because there was no new evidence.
-    pub lost_to_silence: u64,
-    /// The time at which the next tier is reached, if it stays earned.
-    pub promotion_from: Option<String>,
-    /// The time at which the tier is lost to decay.
-    pub at_risk_until: Option<String>,
-}
-
-/// A change of the tier that is held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct TierChange {
-    /// The time.
-    pub time: String,
-    /// The tier before, if any.
-    pub from: Option<String>,
-    /// The tier after, if any.
-    pub to: Option<String>,
-    /// The cause.
-    pub cause: TierCause,
-}
-
 /// The part of a new subject's score that counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -485,7 +411,7 @@ impl Standing {
             changes: standing.changes.iter().map(|(at, it)| change(*at, it)).collect(),
             review: standing.review.as_ref().map(|found| Review::new(found, &answer.events.lines)),
             score_history: standing.review.as_ref().map(score_history),
-            tier: standing.tier.as_ref().map(|found| tier(rules, found)),
+            tier: standing.tier.as_ref().map(|found| TierStanding::new(rules, found)),
             warm_up: standing.warm_up.map(|it| WarmUp {
                 seen: it.seen,
                 needed: it.needed,
@@ -586,58 +512,6 @@ impl From<&DimensionStanding> for StandingDimension {
     }
 }
 
-fn tier(rules: Option<&scorecard::Standing>, found: &TierHeld) -> TierStanding {
-    let changes = found.changes.iter().map(|(at, change)| TierChange {
-        time: written(*at),
-        from: tier_name(rules, change.from),
-        to: tier_name(rules, change.to),
-        cause: change.cause,
-    });
-    TierStanding {
-        held: found.name.clone(),
-        earned: found.earned.name.clone(),
-        next: found.earned.next.clone(),
-        missing: found.earned.missing.iter().map(MissingRequirement::from).collect(),
-        single_blocker: found.earned.single_blocker().map(ToString::to_string),
-        certificate: found.certificate.as_ref().map(|(held, shown)| certificate(held, shown)),
-        changes: changes.collect(),
-    }
-}
-
-fn certificate(held: &CoreCertificate, shown: &Certified) -> Certificate {
-    Certificate {
-        promoted: held.promoted_seconds.map(written),
-        rising_since: held.rising_since_seconds.map(written),
-        at_risk_since: held.at_risk_since_seconds.map(written),
-        lost_to_silence: held.lost_to_silence as u64,
-        promotion_from: shown.promotion_from_seconds.map(written),
-        at_risk_until: shown.at_risk_until_seconds.map(written),
-    }
-}
-
-impl From<&tiers::Missing> for MissingRequirement {
-    fn from(missing: &tiers::Missing) -> Self {
-        let (requirement, is_share) = match &missing.requirement {
-            Requirement::Points => ("score", false),
-            Requirement::Coverage => ("coverage", true),
-            Requirement::Dimension(key) => (key.as_str(), true),
-            Requirement::Evaluations => ("evaluations", false),
-            Requirement::DistinctDays => ("distinct_days", false),
-            Requirement::Confidence => ("confidence", true),
-            Requirement::IndependentRunners => ("independent_runners", false),
-            Requirement::Freshness => ("newest_batch_seconds", false),
-            Requirement::Gate => ("gate", false),
-        };
-        let number = |value: i64| if is_share { from_billionths(value) } else { value as f64 };
-        Self {
-            requirement: requirement.to_owned(),
-            needed: number(missing.needed),
-            found: missing.found.map(number),
-            text: missing.to_string(),
-        }
-    }
-}
-
 fn change(at_seconds: i64, change: &Change) -> StandingChange {
     let (event, incident) = match change {
         Change::IncidentOpened(id) => (SubjectChange::IncidentOpened, Some(id)),
@@ -646,13 +520,4 @@ fn change(at_seconds: i64, change: &Change) -> StandingChange {
         Change::Released => (SubjectChange::HoldLifted, None),
     };
     StandingChange { time: written(at_seconds), event, incident: incident.cloned() }
-}
-
-/// Returns the names of the lowest `open` tiers.
-fn lowest_tiers(rules: Option<&scorecard::Standing>, open: usize) -> Vec<String> {
-    rules.into_iter().flat_map(|rules| rules.tiers.iter().take(open)).map(|tier| tier.name.clone()).collect()
-}
-
-fn tier_name(rules: Option<&scorecard::Standing>, held: usize) -> Option<String> {
-    held.checked_sub(1).and_then(|at| rules?.tiers.get(at)).map(|tier| tier.name.clone())
 }

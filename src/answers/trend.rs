@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::answer;
 use super::basis::{Basis, Estimate, Measure};
 
+/// The word for runs by their files.
+pub const FILE: &str = "file";
+
 /// The answer of `karat trend`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -18,6 +21,8 @@ pub struct Trend {
     pub basis: Basis,
     /// The field that names the run of an item; `file` or `day` where that does.
     pub runs_by: String,
+    /// The number of days (UTC) that the items are of; null if not all of them have a time.
+    pub days: Option<u64>,
     /// The order of the runs.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub order: RunOrder,

@@ -6,17 +6,17 @@ use karat_core::timestamp::Timestamp;
 use karat_stats::table::{Observation, TaskTable};
 use serde::Deserialize;
 
-use super::Trend;
 use super::about::About;
 use super::answer::{invalid, refused, settings, subject};
 use super::trend::{kept_of, numbered, run_names};
 use crate::answers::basis::Basis;
 use crate::answers::grid::{self as answer, GridColumn, GridTask};
 use crate::answers::leaderboard::method::{Page, rank};
+use crate::answers::trend::FILE;
 use crate::answers::{LeaderboardMethod, from_billionths, points};
 use crate::error::{Code, Error};
 use crate::leaderboard::{By, is_measured, run};
-use crate::rows::Rows;
+use crate::rows::{Row, Rows};
 use crate::text::{clean, count};
 
 /// The largest number of columns.
@@ -59,7 +59,7 @@ impl Grid {
 
     /// Returns whether each of the files is a run.
     pub fn is_by_file(&self, _files: usize) -> bool {
-        self.run.as_deref() == Some(Trend::FILE)
+        self.run.as_deref() == Some(FILE)
     }
 
     /// Refuses settings that no flag takes.
@@ -103,10 +103,13 @@ impl Grid {
         let board = rank(&found, &all, None, LeaderboardMethod::Pairs, &settings, Page::ALL)
             .map_err(|error| refused(&error, rows))?
             .leaderboard;
-        let observed = found.rows.iter().zip(&found.tasks.of_rows).filter_map(|(row, task)| {
+        let counted = |row: &Row, task: usize| {
             let row = Some(row).filter(|row| is_measured(row, By::Score))?;
-            let value = run(row, *task, By::Score).value(settings.policy)?;
-            Some(Observation { subject: row.subject, task: *task, value })
+            run(row, task, By::Score).value(settings.policy)
+        };
+        let all = || found.rows.iter().zip(found.tasks.of_rows.iter().copied());
+        let observed = all().filter_map(|(row, task)| {
+            Some(Observation { subject: row.subject, task, value: counted(row, task)? })
         });
         let table = TaskTable::of(found.subjects.len(), observed).map_err(|error| refused(&error, rows))?;
         let scale = rows.scale.max;
@@ -122,6 +125,12 @@ impl Grid {
             }
         });
         let places: Vec<Option<usize>> = names.iter().map(|name| found.subject(name)).collect();
+        // The items of a subject are in order of time.
+        let mut attempts: BTreeMap<(usize, usize), Vec<Option<f64>>> = BTreeMap::new();
+        for (row, task) in all() {
+            let value = counted(row, task).map(|value| points(from_billionths(value), scale));
+            attempts.entry((row.subject, task)).or_default().push(value);
+        }
         let mut tasks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
         for (nth, place) in places.iter().enumerate() {
             for (task, value) in place.iter().flat_map(|place| table.results(*place)) {
@@ -134,7 +143,9 @@ impl Grid {
         let mut tasks: Vec<GridTask> = tasks
             .into_iter()
             .map(|(task, values)| {
-                GridTask::new(found.tasks.names.get(task).cloned().unwrap_or_default(), values)
+                let of = |place: &Option<usize>| attempts.remove(&((*place)?, task));
+                let attempts = places.iter().map(of).map(Option::unwrap_or_default).collect();
+                GridTask::new(found.tasks.names.get(task).cloned().unwrap_or_default(), values, attempts)
             })
             .collect();
         if tasks.is_empty() {

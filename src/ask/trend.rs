@@ -1,7 +1,7 @@
 //! The answer to [`Trend`]: runs of a subject in time, and an alarm that is false once in a life with a bounded chance.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::timestamp::Timestamp;
 use karat_stats::StatisticsError;
@@ -15,14 +15,15 @@ use serde::Deserialize;
 use super::about::{About, few};
 use super::answer::{invalid, settings, subject};
 use crate::answers::basis::{Basis, Estimate, Measure};
-use crate::answers::trend::{self as answer, ChangedTask, RunOrder, SubjectTrend, TrendChange, TrendRun};
+use crate::answers::trend::{
+    self as answer, ChangedTask, FILE, RunOrder, SubjectTrend, TrendChange, TrendRun,
+};
 use crate::answers::{points, share};
 use crate::error::{Code, Error};
 use crate::leaderboard::{By, Settings, is_measured, run};
 use crate::rows::Rows;
 
 /// The runs by their files, and by their days.
-const FILE: &str = Trend::FILE;
 const DAY: &str = "day";
 /// The seed of what is drawn.
 const SEED: u64 = 1;
@@ -104,9 +105,6 @@ struct Runs<'r> {
 }
 
 impl Trend {
-    /// The word for runs by their files.
-    pub const FILE: &'static str = "file";
-
     /// Returns the fields whose values the items must keep.
     pub fn kept(&self) -> Vec<String> {
         kept_of(self.run.as_ref())
@@ -158,6 +156,7 @@ impl Trend {
             schema: Default::default(),
             basis: Basis::new(rows, &settings),
             runs_by: runs.by.to_owned(),
+            days: days(rows),
             order: runs.order,
             baseline: self.baseline as u64,
             direction: self.direction,
@@ -297,10 +296,7 @@ impl Trend {
 pub(super) fn run_names(rows: &Rows, by: &str) -> Result<Vec<String>, Error> {
     let names: Vec<Option<String>> = match by {
         FILE => rows.rows.iter().map(|row| Some(rows.file(row).to_owned())).collect(),
-        DAY => {
-            let day = |time: Timestamp| time.to_string().chars().take(10).collect();
-            rows.rows.iter().map(|row| row.time().map(day)).collect()
-        }
+        DAY => rows.rows.iter().map(|row| row.time().map(day)).collect(),
         field => rows.texts(field, "--run")?.into_iter().map(|it| it.map(str::to_owned)).collect(),
     };
     if let Some((row, _)) = rows.rows.iter().zip(&names).find(|(_, name)| name.is_none()) {
@@ -310,6 +306,16 @@ pub(super) fn run_names(rows: &Rows, by: &str) -> Result<Vec<String>, Error> {
         );
     }
     Ok(names.into_iter().flatten().collect())
+}
+
+fn day(time: Timestamp) -> String {
+    time.to_string().chars().take(10).collect()
+}
+
+/// Counts the days of the items; none if one has no time.
+fn days(rows: &Rows) -> Option<u64> {
+    let found: Option<BTreeSet<String>> = rows.rows.iter().map(|row| row.time().map(day)).collect();
+    found.map(|it| it.len() as u64)
 }
 
 /// Returns the fields that items must keep for their runs.

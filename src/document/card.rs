@@ -49,7 +49,8 @@ pub fn card(card: &Scorecard) -> Document {
     document.list("Bands", card.bands.iter().map(|it| entry(&it.name, format!("from {}", it.from))));
     document.list("Tiers", card.tiers.iter().map(|it| entry(&it.name, conditions(it, card))));
     if let Some(section) = &card.standing {
-        document.list("Standing", standing::lines(card, section).into_iter().map(|line| entry("", line)));
+        document
+            .list("Standing", standing::lines(card, section).into_iter().map(|(_, line)| entry("", line)));
     }
     document.parts.extend([Part::Heading(String::from("Facts")), Part::Table(facts(card))]);
     let keeps = card.keeps.iter().map(|it| {

@@ -6,7 +6,7 @@ use super::leaderboard::{FIRSTS, stopping};
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Place, Row, Table, about};
 use crate::answers::basis::Basis;
 use crate::answers::changes::{ItemAt, TaskAttempts, TaskChange};
-use crate::answers::comparison::{ComparedPair, ComparedSubject, ComparisonAnswer, Difference};
+use crate::answers::comparison::{ComparedPair, ComparedSubject, Comparison, ComparisonAnswer, Difference};
 use crate::answers::{ComparisonVerdict, GateChange, IntervalMethod, StopsAt, TaskChangeKind};
 use crate::estimate::{Writing, percent, whole_percent};
 use crate::text::{Tone, count, named, short};
@@ -23,6 +23,12 @@ pub struct View<'a> {
     pub is_listed: &'a dyn Fn(&ComparedPair) -> bool,
 }
 
+/// Returns the document of a comparison of two subjects that nothing gates.
+pub fn duel(answer: &Comparison, gaps: &[String]) -> Document {
+    let answer = ComparisonAnswer::Pair(Box::new(answer.clone()));
+    comparison(&answer, &View { dimensions: &[], gaps, failed: &|_| None, is_listed: &|_| true })
+}
+
 /// Returns the document of a comparison.
 pub fn comparison(answer: &ComparisonAnswer, view: &View<'_>) -> Document {
     let basis = answer.basis();
@@ -35,6 +41,7 @@ pub fn comparison(answer: &ComparisonAnswer, view: &View<'_>) -> Document {
         parts: vec![Part::Table(differences(answer, view.dimensions))],
         cases: pairs.iter().map(|pair| case(basis, pair, view)).collect(),
         findings: pairs.iter().flat_map(|pair| findings(basis, pair, view)).collect(),
+        ..Document::default()
     };
     document.findings.sort_by_key(|finding| finding.level);
     match answer {

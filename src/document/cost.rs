@@ -41,12 +41,16 @@ pub(super) fn cost(found: &CostFront, level: f64) -> Vec<Part> {
 
 /// Returns the chart of quality against cost; none without a front, or of one subject.
 fn chart(found: &CostFront, unit: &str) -> Option<Part> {
+    let writing = Writing::of_size(found.subjects.iter().filter_map(|it| it.cost).fold(0.0, f64::max));
     let dot = |it: &SubjectCost| {
         Some(Dot {
             name: short(&it.subject),
             across: it.cost?,
             up: 100.0 * it.quality?,
+            across_shown: writing.number(it.cost?),
+            up_shown: whole_percent(it.quality?),
             is_on_front: it.on_front == Some(true),
+            is_partial: it.share_with_cost < 1.0,
         })
     };
     let dots: Vec<Dot> = found.subjects.iter().filter_map(dot).collect();

@@ -35,6 +35,44 @@ pub enum Figure {
     History(History),
     /// Subjects between two values.
     Scatter(Scatter),
+    /// Numbers that matter most, beside each other.
+    Facts(Vec<Fact>),
+    /// Tiers, the highest first, with what each asks.
+    Ladder(Vec<Rung>),
+}
+
+/// A tier on a ladder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rung {
+    /// Its name.
+    pub name: String,
+    /// True if it is held.
+    pub is_held: bool,
+    /// Each requirement, and whether it is met.
+    pub asks: Vec<(bool, String)>,
+}
+
+/// A number that matters, with what it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fact {
+    /// The name.
+    pub label: String,
+    /// The number or the word.
+    pub value: String,
+    /// A few words below it.
+    pub note: String,
+    /// Its place in the answer, a JSON pointer; empty if not told.
+    pub pointer: String,
+    /// True if it is a grade, which is stamped.
+    pub is_stamp: bool,
+}
+
+impl Fact {
+    /// Returns a number with what it is, a few words below it, and its place in the answer.
+    pub fn new(label: &str, value: impl Into<String>, note: impl Into<String>, pointer: &str) -> Self {
+        let (label, pointer) = (label.to_owned(), pointer.to_owned());
+        Self { label, value: value.into(), note: note.into(), pointer, is_stamp: false }
+    }
 }
 
 /// Subjects between two values, of which one is better if it is high, the other if it is low.
@@ -59,8 +97,14 @@ pub struct Dot {
     pub across: f64,
     /// The value that is better high.
     pub up: f64,
+    /// The value that is better low, as people read it.
+    pub across_shown: String,
+    /// The value that is better high, as people read it.
+    pub up_shown: String,
     /// True if no other is better in one of both and as good in the other.
     pub is_on_front: bool,
+    /// True if a value is of a part of its items.
+    pub is_partial: bool,
 }
 
 /// Values over time, one panel per subject.
@@ -76,6 +120,8 @@ pub struct History {
     pub range: Option<(f64, f64)>,
     /// Decimals of the values.
     pub decimals: usize,
+    /// Values that matter, by name: what each tier needs.
+    pub levels: Vec<(String, f64)>,
     /// The subjects.
     pub series: Vec<Series>,
 }
@@ -192,6 +238,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part
         line_label: format!("mean of the last {WINDOW}"),
         range: Some((0.0, writing.value(1.0))),
         decimals: writing.decimals(),
+        levels: Vec::new(),
         series,
     };
     vec![Part::Heading(String::from("Over time")), Figure::History(history).into()]

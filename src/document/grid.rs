@@ -23,6 +23,7 @@ pub fn grid(answer: &Grid, gaps: &[String]) -> Document {
             ),
         ],
         about: about(&answer.basis),
+        headline: crate::headline::grid(answer),
         ..Document::default()
     };
     let partly: Vec<&str> =

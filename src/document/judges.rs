@@ -24,6 +24,7 @@ pub fn judges(answer: &Judges, gaps: &[String]) -> Document {
             ),
         ],
         about: about(&answer.basis),
+        headline: crate::headline::judges(answer),
         ..Document::default()
     };
     document.note(Tone::Plain, answer.judges.iter().map(leader));
@@ -39,7 +40,7 @@ pub fn judges(answer: &Judges, gaps: &[String]) -> Document {
         if !judge.biases.is_empty() {
             document.parts.push(Part::Table(biases(judge, &name, answer.basis.level)));
         }
-        document.note(Tone::Care, odd(judge));
+        document.note(Tone::Care, odd(judge).into_iter().chain(apart(judge)));
         document.parts.push(Part::Table(subjects(judge, &name, answer.basis.level)));
         if !judge.neighbours.is_empty() {
             document.parts.push(Part::Table(neighbours(judge, &name, answer.basis.level)));
@@ -209,6 +210,18 @@ fn leader(judge: &Judge) -> String {
         String::new()
     };
     format!("{} is first{of} with {}{settled}{alone}", short(&first.subject), whole_percent(mean))
+}
+
+/// Says how many neighbours cannot be compared.
+fn apart(judge: &Judge) -> Option<String> {
+    let pairs = judge.subjects.iter().filter(|it| it.corrected.is_some()).count().saturating_sub(1);
+    let without = pairs.saturating_sub(judge.neighbours.len());
+    (without > 0).then(|| {
+        format!(
+            "{without} of {} of neighbours cannot be compared: too few tasks of both have a label",
+            count(pairs, "pair")
+        )
+    })
 }
 
 /// Returns what makes the corrected means doubtful.

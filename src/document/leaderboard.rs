@@ -2,7 +2,7 @@
 
 use super::cost::cost;
 use super::stress::robustness;
-use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Table, about};
+use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{
@@ -62,6 +62,7 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
     let mut document = Document {
         name: "leaderboard",
         title: head(answer),
+        headline: crate::headline::leaderboard(answer),
         lines: std::iter::once(items(&answer.basis, has_intervals(answer)))
             .chain(answer.sums.iter().flat_map(of_sums))
             .chain(answer.leaderboards.iter().flat_map(|board| {
@@ -69,16 +70,17 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
             }))
             .collect(),
         about: about(&answer.basis),
-        parts: Vec::new(),
         cases,
         findings,
+        ..Document::default()
     };
     document.note(Tone::Care, gaps.iter().cloned());
     let columns = Columns::of(answer, dimensions);
     figures.resize(answer.leaderboards.len(), Vec::new());
-    for (board, figures) in answer.leaderboards.iter().zip(figures) {
+    for (at, (board, figures)) in answer.leaderboards.iter().zip(figures).enumerate() {
         document.parts.extend(board.group.iter().cloned().map(Part::Heading));
-        document.parts.push(Part::Table(columns.table(&answer.basis, answer.method, board)));
+        let pointer = format!("/leaderboards/{at}");
+        document.parts.push(Part::Table(columns.table(&answer.basis, answer.method, board, &pointer)));
         document.parts.extend(bridge(&answer.basis, board).map(Part::Table));
         let notes = notes(&answer.basis, answer.method, board);
         document.parts.extend(notes.into_iter().map(|(tone, line)| Part::Note(tone, line)));
@@ -189,7 +191,7 @@ impl Columns {
         Self { dimensions, extras, is_grouped }
     }
 
-    fn table(&self, basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Table {
+    fn table(&self, basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, pointer: &str) -> Table {
         let any = |is: &dyn Fn(&LeaderboardRow) -> bool| board.rows.iter().any(is);
         let is_official = any(&|row| row.official.is_some());
         let has_tiers = any(&|row| row.official.as_ref().is_some_and(|it| it.tier.is_some()));
@@ -198,15 +200,15 @@ impl Columns {
         let [official, mean] = if is_official { [interval, Kind::Number] } else { [Kind::Leading, interval] };
         let mut columns = vec![
             Column::text("group").wide().shown_if(self.is_grouped),
-            Column::number("rank"),
+            Column::new("rank", Kind::Rank),
             Column::number("rank_worst").hidden(),
-            Column::text("tied").shown_if(any(&|row| !row.ties().is_empty())),
+            Column::new("tied", Kind::Ties).shown_if(any(&|row| !row.ties().is_empty())),
             Column::name("subject"),
-            Column::new("official", official).shown_if(is_official),
+            Column::new("official", official).at("score/mean", "score").shown_if(is_official),
             Column::text("tier").wide().shown_if(has_tiers),
-            Column::new("mean", mean),
+            Column::new("mean", mean).at("mean/mean", if is_official { "" } else { "score" }),
             Column::text("bounds").shown_if(any(&|row| row.bounds.is_some())),
-            Column::number("tasks"),
+            Column::number("tasks").at("tasks", ""),
             Column::number("items").hidden(),
         ];
         columns.extend(CoreOutcome::ALL.iter().map(|outcome| Column::number(outcome.name()).hidden()));
@@ -221,7 +223,12 @@ impl Columns {
             }
             _ => String::from("Subjects by mean"),
         };
-        let rows = board.rows.iter().map(|row| self.row(basis, board, row).into()).collect();
+        let row = |(at, row): (usize, &LeaderboardRow)| Row {
+            is_behind: row.is_behind(),
+            pointer: format!("{pointer}/rows/{at}"),
+            ..self.row(basis, board, row).into()
+        };
+        let rows = board.rows.iter().enumerate().map(row).collect();
         Table { is_list: true, is_titled: true, ..Table::new(caption, columns, rows) }
     }
 

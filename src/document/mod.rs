@@ -9,6 +9,7 @@ mod check;
 mod comparison;
 mod cost;
 mod diff;
+mod drawn;
 mod explanation;
 pub mod figure;
 mod grading;
@@ -19,9 +20,11 @@ mod leaderboard;
 mod push;
 mod rating;
 mod rescore;
+pub mod sample;
 mod standing;
 mod stress;
 mod tasks;
+mod tiers;
 mod trend;
 mod tune;
 mod verification;
@@ -29,7 +32,7 @@ pub mod what_if;
 
 pub use card::card;
 pub use check::{check, quarantine};
-pub use comparison::{View as ComparisonView, comparison};
+pub use comparison::{View as ComparisonView, comparison, duel};
 pub use diff::diff;
 pub use explanation::{Proof, account, breakdown, explanation};
 pub use grading::{evidence, grading};
@@ -50,6 +53,7 @@ pub use verification::{Verified, verification};
 
 use crate::answers::basis::Basis;
 use crate::estimate::{Writing, whole_percent};
+use crate::headline::Headline;
 use crate::text::{Tone, count};
 use figure::Figure;
 
@@ -60,10 +64,14 @@ pub struct Document {
     pub name: &'static str,
     /// The title, short.
     pub title: String,
+    /// The finding: the heading of a page, which has the title without one.
+    pub headline: Headline,
     /// Sentences below it: the items, the method.
     pub lines: Vec<String>,
     /// Inputs that make the answer again: scorecard, digest, level, seed.
     pub about: Vec<(String, String)>,
+    /// The command that makes the answer again; empty if it is not known.
+    pub command: String,
     /// Headings, notes, tables and figures, in reading order. The first table is the one that CSV and JSON lines have.
     pub parts: Vec<Part>,
     /// The test cases.
@@ -117,6 +125,8 @@ pub struct Table {
     pub is_titled: bool,
     /// True if there are more rows than these, so that a page neither sorts nor searches them.
     pub is_part: bool,
+    /// True if a figure has what it says, so that a page leaves it out.
+    pub is_drawn: bool,
 }
 
 /// A row of a [`Table`].
@@ -128,6 +138,10 @@ pub struct Row {
     pub is_detail: bool,
     /// The group; neighbours of one group belong together, such as tied subjects.
     pub group: Option<u32>,
+    /// True if it cannot be the first: a page draws it in grey.
+    pub is_behind: bool,
+    /// Its place in the answer, a JSON pointer; empty if not told.
+    pub pointer: String,
     /// Sentences on it.
     pub notes: Vec<(Tone, String)>,
 }
@@ -143,6 +157,10 @@ pub struct Column {
     pub kind: Kind,
     /// The readers that see it.
     pub readers: Readers,
+    /// The places of its number and of both ends below that of the row; empty if not told.
+    pub pointers: [String; 2],
+    /// The address of a page with the rows in the order of this column, on pages of a server; empty without one.
+    pub address: String,
 }
 
 /// The kind of the cells of a column.
@@ -152,10 +170,14 @@ pub enum Kind {
     Name,
     /// Words, to the left.
     Text,
+    /// Letters of ties: rows that share one are joined by a bracket on a page.
+    Ties,
     /// The places of evidence. Of one that is too long a screen has the end.
     Place,
     /// Numbers, to the right.
     Number,
+    /// Ranks.
+    Rank,
     /// The numbers by which the rows are ordered, emphasised.
     Leading,
     /// Shares of a whole, which a page draws.
@@ -338,7 +360,14 @@ pub enum Level {
 impl Column {
     /// Returns a column of this kind.
     pub fn new(key: &str, kind: Kind) -> Self {
-        Self { key: key.to_owned(), label: key.replace('_', " "), kind, readers: Readers::All }
+        Self {
+            key: key.to_owned(),
+            label: key.replace('_', " "),
+            kind,
+            readers: Readers::All,
+            pointers: Default::default(),
+            address: String::new(),
+        }
     }
 
     /// Returns the column that names the rows.
@@ -380,9 +409,18 @@ impl Column {
         Self { label: label.to_owned(), ..self }
     }
 
+    /// Returns the column with the place of its number in the answer, and of the ends.
+    #[must_use]
+    pub fn at(self, number: &str, ends: &str) -> Self {
+        Self { pointers: [number, ends].map(str::to_owned), ..self }
+    }
+
     /// Returns whether its cells are numbers, which stand to the right.
     pub fn is_number(&self) -> bool {
-        !matches!(self.kind, Kind::Name | Kind::Text | Kind::Place | Kind::Sentence | Kind::Notes)
+        !matches!(
+            self.kind,
+            Kind::Name | Kind::Text | Kind::Ties | Kind::Place | Kind::Sentence | Kind::Notes
+        )
     }
 }
 
@@ -461,7 +499,14 @@ fn joined(notes: &[(Tone, String)]) -> String {
 
 impl From<Vec<Cell>> for Row {
     fn from(cells: Vec<Cell>) -> Self {
-        Self { cells, is_detail: false, group: None, notes: Vec::new() }
+        Self {
+            cells,
+            is_detail: false,
+            group: None,
+            is_behind: false,
+            pointer: String::new(),
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -477,7 +522,24 @@ impl Table {
             is_detail: false,
             is_titled: false,
             is_part: false,
+            is_drawn: false,
         }
+    }
+
+    /// Puts the rows into the order of a column: numbers as such, rows without a value last.
+    pub fn sort(&mut self, at: usize, is_up: bool) {
+        let value = |row: &Row| {
+            let full = row.cells.get(at).and_then(Cell::full)?;
+            Some((full.parse::<f64>().ok(), full))
+        };
+        self.rows.sort_by(|one, other| {
+            let order = match (value(one), value(other)) {
+                (Some((Some(one), _)), Some((Some(other), _))) => one.total_cmp(&other),
+                (Some((_, one)), Some((_, other))) => one.cmp(&other),
+                (one, other) => return other.is_some().cmp(&one.is_some()),
+            };
+            if is_up { order } else { order.reverse() }
+        });
     }
 
     /// Returns the notes on its rows, each with the name of its row.

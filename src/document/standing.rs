@@ -1,19 +1,20 @@
 //! The documents of standings: a row for each subject or for each task, and one standing in full.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use karat_core::timestamp::Timestamp;
 use karat_standing::lifecycle::TaskStatus;
 use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding, is_plain};
 
+use super::drawn::{facts, history};
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
 use crate::answers::basis::Basis;
 use crate::answers::notes::{foot, gating, limits, notes, of_certificate, of_weights, warm_up};
+use crate::answers::review::OfficialDimension;
 use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
 use crate::answers::{IntervalMethod, IntervalOf, ReviewState, StandingScore};
-use crate::document::figure::{Figure, History, Point, Series, profile};
+use crate::document::figure::{Figure, profile};
+use crate::document::tiers::{TIERS, ladder, tiers};
 use crate::estimate::{Writing, of_gaffke, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
 use crate::look_alikes;
@@ -48,6 +49,22 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
         [only] if is_named => {
             let full = in_full(only, &[]);
             document = Document { about: document.about, ..full };
+            let mut first = vec![Figure::Facts(facts(only)).into()];
+            if !answer.standings.by_id {
+                first.push(Part::Heading(String::from("Over time")));
+                first.push(Figure::History(history(answer, shown)).into());
+            }
+            let ladder = only.tier.as_ref().map(|tier| ladder(tier.held.as_deref(), &tier.ladder));
+            first.extend(ladder.filter(|rungs| !rungs.is_empty()).map(|rungs| Figure::Ladder(rungs).into()));
+            // The only row of the first table, and the table of tiers.
+            let told = document.parts.iter_mut().filter_map(|part| match part {
+                Part::Table(table) => Some(table),
+                _ => None,
+            });
+            let is_told = |(at, table): &(usize, &mut Table)| *at == 0 || table.caption == TIERS;
+            told.enumerate().filter(is_told).for_each(|(_, table)| table.is_drawn = true);
+            document.parts.splice(0..0, first);
+            return document;
         }
         _ => {
             if let Some(Part::Table(table)) = document.parts.first_mut() {
@@ -137,6 +154,7 @@ pub fn standings(standings: &[Standing], notes: &[String]) -> Document {
     Document {
         name: "standing",
         title,
+        headline: crate::headline::standings(standings),
         lines: vec![count(standings.len(), "subject")],
         parts: vec![Part::Table(table(standings))],
         cases,
@@ -215,7 +233,7 @@ fn size(number: u64) -> usize {
 }
 
 /// Returns a share cut to six decimals, never rounded up.
-fn number(share: f64) -> String {
+pub(super) fn number(share: f64) -> String {
     let shown = (share * 1e6 + 1e-6).floor() / 1e6;
     shown.to_string()
 }
@@ -362,6 +380,27 @@ fn ratio(text: &str) -> Option<f64> {
     }
 }
 
+/// Returns the dimensions of the official score while those of another one are shown.
+fn official_dimensions(all: &[OfficialDimension]) -> Table {
+    let row = |it: &OfficialDimension| -> Row {
+        vec![
+            Cell::text(&it.key),
+            Cell::of_number(Some(it.weight), plain),
+            Cell::interval(it.value, None, Writing::shares(), false),
+            Cell::of_number(it.points.map(|points| points as f64), plain),
+        ]
+        .into()
+    };
+    let columns = vec![
+        Column::name("dimension"),
+        Column::number("weight"),
+        Column::new("value", Kind::Bar(1)),
+        Column::number("points").shown_if(all.iter().any(|it| it.points.is_some())),
+    ];
+    let caption = "Official score by dimension";
+    Table { is_detail: true, ..Table::new(caption, columns, all.iter().map(row).collect()) }
+}
+
 fn review(standing: &Standing, parts: &mut Detail) {
     let Some(review) = &standing.review else { return };
     parts.head("Review");
@@ -378,6 +417,9 @@ fn review(standing: &Standing, parts: &mut Detail) {
     if let Some(official) = &review.official {
         let line = format!("{} points are the official score since {}", official.points, official.since);
         parts.note(Tone::Plain, line);
+        if review.held.is_some() {
+            parts.parts.push(Part::Table(official_dimensions(&official.dimensions)));
+        }
     }
     // Scores committed at once are not listed.
     let decided: Vec<_> = review
@@ -424,6 +466,7 @@ fn tier(standing: &Standing, parts: &mut Detail) {
             missing.iter().for_each(|it| parts.note(tone, it.text.clone()));
         }
     }
+    parts.parts.push(Part::Table(tiers(&tier.ladder)));
 }
 
 fn share(standing: &Standing, parts: &mut Detail) {
@@ -473,51 +516,6 @@ fn profiles(shown: &[SubjectStanding]) -> Table {
     let caption =
         "Value by subject and dimension after decay, 0 to 1. A dimension that was not measured has no number";
     profile(caption, &parts.iter().map(dimension).collect::<Vec<_>>(), shown.iter().map(subject).collect())
-}
-
-fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
-    let writing = Writing::of(answer.card.scale.max);
-    let series = |standing: &SubjectStanding| {
-        let lines = standing.review.iter().flat_map(|review| &review.transitions);
-        let lines = lines.filter(|line| line.state != ReviewState::Committed);
-        // The last of a moment counts.
-        let lines: BTreeMap<i64, _> = lines.map(|line| (line.at_seconds, line)).collect();
-        let flag = |at_seconds: i64| {
-            let line = lines.get(&at_seconds)?;
-            Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
-        };
-        // The history ends with what happened last, and the line with what is left of it now.
-        let now = karat_standing::stand::Point {
-            at_seconds: answer.as_of.seconds(),
-            points: standing.gated.map(|gated| gated.points),
-            is_lowered: standing.gated.zip(standing.ungated).is_some_and(|(gated, it)| gated.lowers(it)),
-            canonical: standing.points,
-            score: standing.score,
-            tier: None,
-        };
-        let is_later = |last: &karat_standing::stand::Point| last.at_seconds < now.at_seconds;
-        let now = standing.history.last().is_some_and(is_later).then_some(&now);
-        let points = standing.history.iter().chain(now).map(|point| Point {
-            time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
-            value: point.score.map(|score| writing.value(score.to_f64())),
-            // Without a review, the official score is the score itself, unless a gate capped it.
-            line: match (&standing.review, point.points.filter(|_| point.is_lowered)) {
-                (Some(_), _) => point.canonical.map(|points| points as f64),
-                (None, Some(points)) => Some(points as f64),
-                (None, _) => point.score.map(|score| writing.value(score.to_f64())),
-            },
-            flag: flag(point.at_seconds),
-        });
-        Series { name: standing.subject.clone(), points: points.collect() }
-    };
-    History {
-        caption: "The score at each time, and the official score after it".to_owned(),
-        value_label: "score".to_owned(),
-        line_label: "official score".to_owned(),
-        range: Some((0.0, writing.value(1.0))),
-        decimals: writing.decimals(),
-        series: shown.iter().map(series).collect(),
-    }
 }
 
 /// Returns the document of the standings of tasks, whose answers are `all`.

@@ -23,6 +23,7 @@ pub fn of_tasks(answer: &Tasks, gaps: &[String]) -> Document {
             format!("{} intervals over subjects", percent(answer.basis.level)),
         ],
         about: about(&answer.basis),
+        headline: crate::headline::tasks(answer),
         ..Document::default()
     };
     let (suspect, flaky, idle) = (suspect(answer), flaky(answer), idle(answer));

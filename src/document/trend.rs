@@ -1,12 +1,14 @@
 //! The document of runs over time: the alarms, then each subject with its runs.
 
-use super::leaderboard::{cards, items};
+use std::collections::BTreeSet;
+
 use karat_core::timestamp::Timestamp;
 
 use super::figure::{Figure, History, Point, Series};
+use super::leaderboard::{cards, items};
 use super::{Cell, Column, Document, Kind, Part, Row, Table, about};
 use crate::answers::basis::{Estimate, Measure};
-use crate::answers::trend::{ChangedTask, RunOrder, SubjectTrend, Trend, TrendChange, TrendRun};
+use crate::answers::trend::{ChangedTask, FILE, RunOrder, SubjectTrend, Trend, TrendChange, TrendRun};
 use crate::estimate::{Writing, percent};
 use crate::text::{Tone, count, short};
 
@@ -42,12 +44,13 @@ pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
             ),
         ],
         about: about(basis),
+        headline: crate::headline::trend(answer),
         ..Document::default()
     };
     for (tone, text) in answer.subjects.iter().filter_map(sentence) {
         document.note(tone, [text]);
     }
-    document.note(Tone::Care, gaps.iter().cloned());
+    document.note(Tone::Care, gaps.iter().cloned().chain(days(answer)));
     document.parts.push(Figure::History(courses(answer)).into());
     document.parts.push(Part::Table(runs(answer)));
     document.parts.push(Part::Table(subjects(answer)));
@@ -56,6 +59,17 @@ pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
         document.parts.extend(tasks.map(|it| Part::Table(changed(it, &subject.subject, basis.scale))));
     }
     document
+}
+
+/// Says that runs by file may be runs by day.
+fn days(answer: &Trend) -> Option<String> {
+    let runs: BTreeSet<&str> =
+        answer.subjects.iter().flat_map(|it| &it.runs).map(|run| run.run.as_str()).collect();
+    let days = answer.days.filter(|days| answer.runs_by == FILE && *days > runs.len() as u64)?;
+    let (runs, days) = (count(runs.len(), "file"), count(usize::try_from(days).unwrap_or(usize::MAX), "day"));
+    Some(format!(
+        "each of {runs} is one run, though they hold items of {days}: `--run day` makes each day a run"
+    ))
 }
 
 /// Says what became of a subject.
@@ -205,6 +219,7 @@ fn courses(answer: &Trend) -> History {
         line_label: String::from("mean, before and after a change"),
         range: None,
         decimals: Writing::points(answer.basis.scale).decimals(),
+        levels: Vec::new(),
         series: answer.subjects.iter().map(series).collect(),
     }
 }

@@ -1,7 +1,8 @@
 //! The document of checks of receipts, records and logs: a row and a test case each, and the verdict of all below.
 
 use super::{Case, CaseResult, Cell, Column, Document, Kind, Part, Row, Table};
-use crate::answers::{ChangedPart, CheckOutcome, VerificationStatus};
+use crate::answers::{CheckOutcome, VerificationStatus};
+use crate::headline::what_changed;
 use crate::text::{Tone, list};
 use crate::verification::{Check, causes, status};
 
@@ -84,15 +85,5 @@ fn verdict(checks: &[Check], verified: &str) -> (Tone, String) {
             let why = if causes.is_empty() { String::new() } else { format!(": {}", list(&causes)) };
             (Tone::Bad, format!("failed{why}"))
         }
-    }
-}
-
-/// Returns the changed part in words.
-const fn what_changed(changed: ChangedPart) -> &'static str {
-    match changed {
-        ChangedPart::Text => "the text was changed since it was kept",
-        ChangedPart::Scorecard => "the scorecard differs",
-        ChangedPart::Evidence => "the evidence differs",
-        ChangedPart::Engine => "the engine gives another record for the same scorecard and facts",
     }
 }

@@ -17,7 +17,7 @@ use crate::text::{Writing, clean, count, ranks, short, whole_percent};
 /// The beginning of the name of a weight, before the key of its dimension.
 pub const FIELD: &str = "w.";
 /// The largest number of rows.
-const SHOWN: usize = 200;
+const SHOWN: usize = 50;
 /// The number of ranks that random weights may take, with the fewest weights.
 const RANKED_MAX: usize = 300_000;
 const DRAWS_MIN: usize = 50;
@@ -60,7 +60,9 @@ pub fn asked_weights(
     };
     if let Some(other) = asked.keys().find(|name| !is_known(name)) {
         let other = other.escape_debug();
-        let detail = format!("there is no `{other}`; a weight is `{FIELD}` and the key of a dimension");
+        let known: Vec<String> = card.dimensions.iter().map(|it| format!("`{FIELD}{}`", it.key)).collect();
+        let detail =
+            format!("there is no weight `{other}`; those of this scorecard are {}", known.join(", "));
         return Err((String::from("query"), detail));
     }
     let weight = |(key, own): (&str, Decimal)| {

@@ -25,6 +25,7 @@ use crate::record::Record;
 use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
+use crate::trust::Trust;
 use crate::words::{DecayMoment, ValueStatus};
 
 /// The selection of items and of what is kept of them.
@@ -73,6 +74,8 @@ pub struct Arrival {
     pub moment: Timestamp,
     /// True if it was handed in as history that is old on purpose: it runs on its own time, as in a file.
     pub is_backfilled: bool,
+    /// The word it rests on, as far as the log vouches for that.
+    pub trust: Trust,
 }
 
 impl Arrival {
@@ -247,6 +250,7 @@ impl<'r> Loader<'r> {
             subject: self.subjects.index(of_file.as_deref().unwrap_or(subject)) as usize,
             digest: item.digest,
             outcome: item.context.outcome,
+            trust: arrival.map_or(Trust::Claimed, |arrival| arrival.trust),
             scorer: short(scorer),
             arrival: self.names.add(id, place),
             task: item.context.task.map_or(NO_TASK, |task| self.names.tasks.index(task)),
@@ -330,6 +334,7 @@ impl<'r> Loader<'r> {
             subject: self.subjects.index(&document.subject) as usize,
             digest: evidence.digest,
             outcome: evidence.outcome,
+            trust: arrival.trust,
             scorer: short(scorer),
             arrival: match position {
                 Some(position) => self.names.add_numbered(&evidence.id, "record ", position),

@@ -30,6 +30,7 @@ pub use stored::StoredRecord;
 
 use self::names::Names;
 use crate::card::CompiledCard;
+use crate::trust::Trust;
 
 /// The task of an item that is a mean over cases and names no task: the items of all subjects are about the same cases.
 pub const ALL_CASES: &str = "(all cases)";
@@ -66,6 +67,8 @@ pub struct Row {
     pub digest: Digest,
     /// The outcome, if stated.
     pub outcome: Option<Outcome>,
+    /// The word it rests on: of an item of a file, that of its author alone.
+    pub trust: Trust,
     /// The scorecard, as an index into [`Rows::scorers`].
     scorer: u16,
     /// The place in the order of arrival, by which names are found.

@@ -170,6 +170,7 @@ mod tests {
                     coverage: 0,
                     time: NONE,
                     arrived: NONE,
+                    trust: crate::trust::Trust::Claimed,
                     score: NONE,
                     readings: Readings::One(NONE),
                     more: None,

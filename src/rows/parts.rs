@@ -212,6 +212,7 @@ fn of_parts(parts: &[&Row]) -> Option<Row> {
         is_spread: arrived().any(|it| it != run.arrived),
     };
     run.more = Some(Box::new(more));
+    run.trust = parts.iter().map(|row| row.trust).min().unwrap_or(run.trust);
     Some(run)
 }
 

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::Arrival;
 use crate::record::RECORD;
+use crate::trust::Trust;
 
 /// A record in a list of `GET /v1/records`: its log says when it arrived.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +36,8 @@ impl<'a> StoredRecord<'a> {
             return None;
         }
         let Members { moment, backfilled_by, record } = serde_json::from_str(text).ok()?;
-        let arrival = Arrival { moment, is_backfilled: backfilled_by.is_some() };
+        // The author of the file may have written its trust class.
+        let arrival = Arrival { moment, is_backfilled: backfilled_by.is_some(), trust: Trust::Claimed };
         Some(Self { record: record.get(), arrival })
     }
 }

@@ -3,7 +3,7 @@
 use karat_core::record::ENGINE_VERSION;
 
 use super::Sums;
-use crate::answers::basis::{Basis, ItemsUsed};
+use crate::answers::basis::{Basis, ItemsUsed, TrustCounts};
 use crate::answers::leaderboard::key::Key;
 use crate::answers::leaderboard::method::{Page, answer, rank_evidence};
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL};
@@ -51,8 +51,10 @@ impl Sums {
         sort(self, &mut board, &ask.sort)?;
         let mut used = self.used.clone();
         used.without = self.without(&board, method);
+        let count = self.items_count() as u64;
         let items = ItemsUsed {
-            count: self.items_count() as u64,
+            count,
+            trust: TrustCounts { claimed: count, ..TrustCounts::default() },
             subjects: (self.subjects.len() - self.left_out.len()) as u64,
             ..ItemsUsed::default()
         };

@@ -148,9 +148,11 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
                 let (mut head, body) = request.into_parts();
                 let (body, is_read_now) = Watched::new(body, Arc::clone(&app), given_up);
                 is_read = is_read_now;
-                head.extensions.insert(caller);
-                let (response, records) =
+                head.extensions.insert(caller.clone());
+                let (mut response, records) =
                     cost::of(next.run(Request::from_parts(head, Body::new(body)))).await;
+                // A page that tells of an error has the caller in its head.
+                response.extensions_mut().insert(caller);
                 app.rates.charge(who, records as f64 / cost::RECORDS, app.clock.running_seconds());
                 response
             }

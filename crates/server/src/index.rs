@@ -222,13 +222,6 @@ impl Index {
         self.rows.get(found).filter(|row| row.position == position)
     }
 
-    /// Returns which of the records at these positions were backfilled.
-    pub(crate) fn backfilled_among(&self, positions: &[u64]) -> BTreeSet<u64> {
-        let all = if self.backfilled == 0 { &[] } else { positions };
-        let is_backfilled = |position: &&u64| self.at(**position).is_some_and(|row| row.is_backfilled);
-        all.iter().filter(is_backfilled).copied().collect()
-    }
-
     /// Notes that the evidence whose id has that digest was corrected by the item at `position`, sent by a key of the subject or
     /// by another.
     pub fn replace(&mut self, item: Digest, position: u64, sender: Option<&str>, is_by_own_key: bool) {

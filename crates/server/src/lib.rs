@@ -19,7 +19,7 @@
 //!   files.
 //! * [`authority`]: who may do what; `guard`, [`limits`], `body`, `listen`: callers, rates, sizes and timeouts.
 //! * [`webhooks`]: events of the log, sent elsewhere; `deliveries`: how far they came.
-//! * `web`: the pages for people.
+//! * `web`: the pages for people; `headline`: what they open with.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
@@ -50,6 +50,7 @@ mod events;
 pub mod flows;
 pub mod folder;
 mod guard;
+mod headline;
 pub mod ids;
 mod in_order;
 mod index;
@@ -122,6 +123,8 @@ pub struct Options {
     pub is_loopback: bool,
     /// True if reading needs no key, on any address.
     pub is_public: bool,
+    /// True if the server shows the demo: then a page shows what pages are made of.
+    pub is_demo: bool,
     /// True if the first key is written where the operator alone reads it: then a server that others reach may make one.
     pub keeps_first_key: bool,
     /// Host names besides `localhost` that a server on loopback accepts; elsewhere, if given, the only ones accepted.
@@ -198,6 +201,7 @@ impl Default for Options {
         Self {
             is_loopback: true,
             is_public: false,
+            is_demo: false,
             keeps_first_key: false,
             hosts: Vec::new(),
             traces: TraceOptions::default(),
@@ -343,5 +347,7 @@ async fn nothing(uri: Uri) -> Problem {
 
 /// One layer for both: the router copies its layers for every request.
 async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    web::browser::around(request, |request| guard::guard(app, request, next)).await
+    let (method, takes_gzip) = (request.method().clone(), web::takes_gzip(request.headers()));
+    let answer = web::browser::around(request, |request| guard::guard(app, request, next)).await;
+    web::packed(&method, takes_gzip, answer).await
 }

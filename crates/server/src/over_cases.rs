@@ -11,6 +11,7 @@ use crate::cards::ScorerPool;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem};
 use crate::scoring::ScoredItem;
+use crate::stored::Trust;
 
 /// The newest items at a task with which a new one is compared.
 const COMPARED: usize = 32;
@@ -56,7 +57,7 @@ pub(crate) fn refused(
         for position in stored.get(key).into_iter().flatten() {
             let item = reader.item(*position)?;
             let is_backfilled = memory.index().at(*position).is_some_and(|row| row.is_backfilled);
-            let arrival = Arrival { moment: item.entry.moment, is_backfilled };
+            let arrival = Arrival { moment: item.entry.moment, is_backfilled, trust: Trust::Claimed };
             known.extend(parsed(&item.content)?.map(|record| (*position, record, arrival)));
         }
         let mut new: Vec<(usize, Record)> = Vec::new();

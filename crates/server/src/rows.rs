@@ -1,5 +1,7 @@
 //! Stored records as the rows from which leaderboards and standings are computed.
 
+use std::collections::HashSet;
+
 use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_filter, is_declared};
@@ -12,7 +14,7 @@ use crate::cost;
 use crate::keys::SERVER;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem, refuse};
-use crate::stored::source;
+use crate::stored::{Trust, source};
 
 /// The largest number of records that are read at once.
 pub const RECORDS_MAX: usize = 20_000;
@@ -97,7 +99,11 @@ fn load(
     };
     let (needs_evidence, mut read) = (options.needs_evidence(pools), 0);
     let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
-    let backfilled = memory.index().backfilled_among(positions);
+    let marks: BTreeMap<u64, (bool, Trust)> = {
+        let index = memory.index();
+        let mark = |at: &u64| index.at(*at).map(|row| (*at, (row.is_backfilled, row.trust)));
+        positions.iter().filter_map(mark).collect()
+    };
     cost::records(positions.len());
     for position in positions {
         let item = reader.item(*position)?;
@@ -112,7 +118,8 @@ fn load(
         let is_of_server = item.entry.sender.as_deref() == Some(SERVER);
         let source = if needs_evidence || is_of_server { source(reader, &item)? } else { None };
         let origin = source.as_ref().filter(|_| is_of_server).unwrap_or(&item);
-        let arrival = Arrival { moment: origin.entry.moment, is_backfilled: backfilled.contains(position) };
+        let (is_backfilled, trust) = marks.get(position).copied().unwrap_or((false, Trust::Claimed));
+        let arrival = Arrival { moment: origin.entry.moment, is_backfilled, trust };
         let evidence = source.map_or_else(Vec::new, |item| item.content);
         read += evidence.len();
         if read > EVIDENCE_MAX {
@@ -125,6 +132,25 @@ fn load(
         loader.add_kept(Some(*position), scorer, record.document(), arrival, &evidence);
     }
     Ok(loader.finish())
+}
+
+/// Returns the positions that are read at once: the rows over cases of a subject at a task in one part, before all others.
+pub(crate) fn parts(
+    over_cases: &BTreeMap<(u32, Option<u32>), Vec<u64>>,
+    positions: Option<&[u64]>,
+) -> Vec<Vec<u64>> {
+    let mut parts: Vec<Vec<u64>> = Vec::new();
+    for own in over_cases.values() {
+        match parts.last_mut().filter(|part| part.len() + own.len() <= RECORDS_MAX) {
+            Some(part) => part.extend(own),
+            None => parts.push(own.clone()),
+        }
+    }
+    let taken: HashSet<u64> = parts.iter().flatten().copied().collect();
+    let rest = positions.unwrap_or_default().iter().filter(|it| !taken.contains(it)).copied();
+    let rest: Vec<u64> = rest.collect();
+    parts.extend(rest.chunks(RECORDS_MAX).map(<[u64]>::to_vec));
+    parts
 }
 
 /// Refuses a question about subjects that are left out, with the reasons.

@@ -72,7 +72,7 @@ pub(crate) async fn send(
     if concerned {
         let shared = Arc::clone(app);
         let replaced = scored.evidence.replaces.as_ref().map(|old| Digest::of(old.as_bytes()));
-        let arrival = Arrival { moment: app.clock.now(), is_backfilled: false };
+        let arrival = Arrival { moment: app.clock.now(), is_backfilled: false, trust: Trust::Claimed };
         let checked = app.read(move |reader| {
             let items = [&scored];
             let concerned = over_cases::concerned(&shared.memory, &items);

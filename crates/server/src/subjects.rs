@@ -14,7 +14,7 @@ use karat::rows::Unclear;
 use karat::standing::{items, refused};
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
-use karat_standing::stand::{SubjectStanding, keep, share_out, stand};
+use karat_standing::stand::{SubjectStanding, keep, share_out, stand_in_brief};
 
 use crate::cost;
 use crate::decisions::Decisions;
@@ -140,6 +140,7 @@ fn told(
         as_of: Some(as_of),
         weights,
         scale: card.scale.max,
+        dimensions: card.dimensions.iter().map(|it| it.key.clone()).collect(),
         subjects: scores,
         untimed: BTreeSet::new(),
     };
@@ -272,7 +273,7 @@ impl Reading<'_> {
                 kept.insert(state.subject().to_owned(), state);
             }
             if !later.is_empty() {
-                let standings = stand(card, &items, &events.events, as_of).map_err(refused)?;
+                let standings = stand_in_brief(card, &items, &events.events, as_of).map_err(refused)?;
                 for standing in standings.subjects.iter().filter(|it| later.contains(&it.subject)) {
                     stood.insert(standing.subject.clone(), summary(card, standing));
                 }

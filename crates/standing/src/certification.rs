@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::tiers::{Missing, Requirement, TierFacts, TierRule, TierStanding, missing, tier};
+use super::tiers::{Condition, Requirement, TierFacts, TierRule, TierStanding, conditions, tier};
 pub use karat_core::scorecard::CertificationRules;
 
 /// The facts of a subject at a moment.
@@ -208,8 +208,8 @@ impl Certificate {
 
 /// Returns the tier that these facts earn if gates are left aside and the newest batch is of now.
 fn earned_when_fresh(tiers: &[TierRule], facts: &TierFacts) -> usize {
-    let is_aside = |it: &Missing| matches!(it.requirement, Requirement::Freshness | Requirement::Gate);
-    tiers.iter().take_while(|rule| missing(rule, 0, facts).iter().all(is_aside)).count()
+    let is_aside = |it: &Condition| matches!(it.requirement, Requirement::Freshness | Requirement::Gate);
+    tiers.iter().take_while(|rule| conditions(rule, 0, facts, false).iter().all(is_aside)).count()
 }
 
 fn has_passed(since_seconds: i64, seconds: u32, now_seconds: i64) -> bool {

@@ -41,3 +41,9 @@ pub fn apply(gate: &SecurityGate, points: i64, facts: &GateFacts) -> Gated {
         open_tiers: steps().map(|step| step.open_tiers).chain(unmeasured).chain(on_hold).min(),
     }
 }
+
+/// Returns the smallest number of tiers that the gate can leave open.
+pub fn least_open_tiers(gate: &SecurityGate) -> usize {
+    let steps = gate.steps.iter().chain(&gate.incident).map(|step| step.open_tiers);
+    steps.chain(gate.open_unmeasured).fold(gate.open_on_hold, usize::min)
+}

@@ -32,6 +32,8 @@ pub struct TierFacts {
     pub newest_batch_seconds: Option<i64>,
     /// Number of tiers, from the lowest, that the security gate leaves open; none for all.
     pub open_tiers: Option<usize>,
+    /// The smallest number that it could leave open; none for a card without such a gate.
+    pub least_open_tiers: Option<usize>,
 }
 
 /// A kind of requirement of a tier.
@@ -57,18 +59,32 @@ pub enum Requirement {
     Gate,
 }
 
-/// One thing that a tier asks and a subject lacks.
+/// One thing that a tier asks, and what a subject has of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct Condition {
     /// The requirement.
     pub requirement: Requirement,
-    /// The least that is needed, in the unit of the requirement: points, billionths, a count, seconds.
+    /// The least that is needed, in the unit of the requirement: points, billionths, a count; of freshness the most seconds.
     pub needed: i64,
-    /// The value found; none if it was never measured.
+    /// The value found; none if it was never measured, and for a gate.
     pub found: Option<i64>,
+    /// True if that is enough.
+    pub is_met: bool,
 }
 
-impl fmt::Display for Missing {
+/// A tier with everything that it asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rung {
+    /// Its name.
+    pub name: String,
+    /// True if everything is there that it and those below it ask.
+    pub is_reached: bool,
+    /// Everything that it asks itself, and the moment at which time alone takes it; none if it is not met, if it never lapses
+    /// so, and if the moment is not known.
+    pub conditions: Vec<(Condition, Option<i64>)>,
+}
+
+impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let least = |f: &mut fmt::Formatter<'_>, name: &str, places| {
             let needed = plain(self.needed, places);
@@ -97,6 +113,7 @@ impl fmt::Display for Missing {
                     }
                 }
             }
+            Requirement::Gate if self.is_met => f.write_str("the security gate leaves the tier open"),
             Requirement::Gate => f.write_str("the security gate keeps the tier shut"),
         }
     }
@@ -112,12 +129,12 @@ pub struct TierStanding {
     /// The name of the next.
     pub next: Option<String>,
     /// Everything that the next asks and the subject lacks.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<Condition>,
 }
 
 impl TierStanding {
     /// Returns the one thing in the way of the next tier, if it is only one.
-    pub fn single_blocker(&self) -> Option<&Missing> {
+    pub fn single_blocker(&self) -> Option<&Condition> {
         match self.missing.as_slice() {
             [missing] => Some(missing),
             _ => None,
@@ -130,7 +147,7 @@ impl TierStanding {
 pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     let mut reached = 0;
     for (at, rule) in rules.iter().enumerate() {
-        let missing = missing(rule, at, facts);
+        let missing = conditions(rule, at, facts, false);
         if !missing.is_empty() {
             let name = at.checked_sub(1).and_then(|at| rules.get(at)).map(|rule| rule.name.clone());
             return TierStanding { reached, name, next: Some(rule.name.clone()), missing };
@@ -145,38 +162,60 @@ pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     }
 }
 
-/// Returns what the tier with this index asks and `facts` lack.
-pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<Missing> {
+/// Returns every tier with everything that it asks, in the order of `rules`. When something lapses is not known yet.
+pub(super) fn ladder(rules: &[TierRule], facts: &TierFacts) -> Vec<Rung> {
+    let reached = tier(rules, facts).reached;
+    let rung = |(at, rule): (usize, &TierRule)| Rung {
+        name: rule.name.clone(),
+        is_reached: at < reached,
+        conditions: conditions(rule, at, facts, true).into_iter().map(|it| (it, None)).collect(),
+    };
+    rules.iter().enumerate().map(rung).collect()
+}
+
+/// Returns what the tier with this index asks: everything, or only what `facts` lack.
+pub(super) fn conditions(rule: &TierRule, place: usize, facts: &TierFacts, is_all: bool) -> Vec<Condition> {
+    let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let is_enough = |needed: i64, found: Option<i64>| found.is_some_and(|found| found >= needed);
     let mut list = Vec::new();
-    let mut ask = |requirement: Requirement, needed: i64, found: Option<i64>| {
-        if found.is_none_or(|found| found < needed) {
-            list.push(Missing { requirement, needed, found });
+    let mut ask = |requirement: Requirement, needed: i64, found: Option<i64>, is_met: bool| {
+        if is_all || !is_met {
+            list.push(Condition { requirement, needed, found, is_met });
         }
     };
-    let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    ask(Requirement::Points, rule.points, facts.points);
-    ask(Requirement::Coverage, rule.coverage, Some(facts.coverage));
+    ask(Requirement::Points, rule.points, facts.points, is_enough(rule.points, facts.points));
+    if rule.coverage > 0 {
+        let found = Some(facts.coverage);
+        ask(Requirement::Coverage, rule.coverage, found, is_enough(rule.coverage, found));
+    }
     for (key, floor) in &rule.floors {
         let found = facts.readings.get(key).copied();
+        let is_met = is_enough(*floor, found);
         // A name is copied only where it is shown.
-        if found.is_none_or(|found| found < *floor) {
-            ask(Requirement::Dimension(key.clone()), *floor, found);
+        if is_all || !is_met {
+            ask(Requirement::Dimension(key.clone()), *floor, found, is_met);
         }
     }
-    ask(Requirement::Evaluations, count(rule.evaluations), Some(count(facts.evaluations)));
-    ask(Requirement::DistinctDays, count(rule.distinct_days), Some(count(facts.distinct_days)));
-    if rule.confidence > 0 {
-        ask(Requirement::Confidence, rule.confidence, facts.confidence);
+    let rest = [
+        (Requirement::Evaluations, count(rule.evaluations), Some(count(facts.evaluations))),
+        (Requirement::DistinctDays, count(rule.distinct_days), Some(count(facts.distinct_days))),
+        (Requirement::Confidence, rule.confidence, facts.confidence),
+        (
+            Requirement::IndependentRunners,
+            count(rule.independent_runners),
+            Some(count(facts.independent_runners)),
+        ),
+    ];
+    for (requirement, needed, found) in rest.into_iter().filter(|(_, needed, _)| *needed > 0) {
+        ask(requirement, needed, found, is_enough(needed, found));
     }
-    let runners = (rule.independent_runners, facts.independent_runners);
-    ask(Requirement::IndependentRunners, count(runners.0), Some(count(runners.1)));
-    if let Some(needed) = rule.newest_batch_seconds
-        && facts.newest_batch_seconds.is_none_or(|age| age > needed)
-    {
-        list.push(Missing { requirement: Requirement::Freshness, needed, found: facts.newest_batch_seconds });
+    if let Some(needed) = rule.newest_batch_seconds {
+        let found = facts.newest_batch_seconds;
+        ask(Requirement::Freshness, needed, found, found.is_some_and(|age| age <= needed));
     }
-    if facts.open_tiers.is_some_and(|open| open <= place) {
-        list.push(Missing { requirement: Requirement::Gate, needed: 0, found: None });
+    let is_shut = |open: Option<usize>| open.is_some_and(|open| open <= place);
+    if is_shut(facts.open_tiers) || is_shut(facts.least_open_tiers) {
+        ask(Requirement::Gate, 0, None, !is_shut(facts.open_tiers));
     }
     list
 }

@@ -13,7 +13,7 @@ use karat::write::{self, Form, github};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{Color, Screen, is_watched, lines};
+use crate::output::{Color, Screen, is_watched, lines, page};
 
 /// The variable that chooses a format where no flag does.
 const VARIABLE: &str = "KARAT_FORMAT";
@@ -160,7 +160,10 @@ pub fn emit(document: &Document, form: Form) -> Result<(), Failure> {
     if form == Form::Github {
         summarise(&github::summary(document))?;
     }
-    text(&write::text(form, document))
+    match form {
+        Form::Html => text(&page(document)),
+        _ => text(&write::text(form, document)),
+    }
 }
 
 /// Adds Markdown to the summary of the step, if there is one.

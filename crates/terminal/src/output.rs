@@ -6,7 +6,9 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use karat::document::Document;
 use karat::text::isolated;
+use karat::write::html;
 
 use crate::failure::Failure;
 
@@ -182,6 +184,18 @@ pub fn save_page(path: &str, page: &str) -> Result<(), Failure> {
     replace_own(path, page.as_bytes(), PAGE_MARK, "a page")
 }
 
+/// Returns a document as a page, with the command that makes it again.
+pub fn page(document: &Document) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/:=@,+-".contains(c);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let command: Vec<String> = std::iter::once(String::from("karat")).chain(words).collect();
+    html::document(&Document { command: command.join(" "), ..document.clone() })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
@@ -223,12 +237,10 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         for title in ["one", "two"] {
-            let page = karat::write::html::document(&karat::document::Document {
-                title: title.to_owned(),
-                ..Default::default()
-            });
-            save_page(&path("page.html"), &page).unwrap();
-            assert_eq!(fs::read_to_string(path("page.html")).unwrap(), page);
+            let document = Document { title: title.to_owned(), ..Document::default() };
+            save_page(&path("page.html"), &page(&document)).unwrap();
+            let text = fs::read_to_string(path("page.html")).unwrap();
+            assert!(text.contains(title) && text.contains("<code>karat"), "{text}");
         }
         fs::write(path("evidence.jsonl"), "{}").unwrap();
         assert!(save_page(&path("evidence.jsonl"), "<!DOCTYPE html>").is_err());

@@ -221,6 +221,10 @@ pub struct Leaderboard {
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.
     pub rows: Vec<LeaderboardRow>,
+    /// The middle of the values of all ranked subjects by dimension: of those of official scores, else of those of the rows; left
+    /// out where subjects have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub medians: BTreeMap<String, f64>,
     /// The subjects that have items and no rank; null with the method `means`, unless rows over cases are the reason.
     pub unranked: Option<Vec<UnrankedSubject>>,
     /// True if all ranked subjects have the same tasks. If not, a mean also depends on which tasks a subject has. Null
@@ -470,11 +474,13 @@ impl Leaderboard {
             first: first(ranking, name),
             moved: moved(ranking, name),
         });
+        let all: Vec<LeaderboardRow> = ranking.leaderboard.rows.iter().map(row).collect();
         Self {
             group: ranking.group.clone(),
             by: by(rows, settings),
-            ranked: ranking.leaderboard.rows.len() as u64,
-            rows: ranking.leaderboard.rows.iter().map(row).collect(),
+            ranked: all.len() as u64,
+            medians: medians(all.iter().flat_map(LeaderboardRow::values)),
+            rows: all,
             unranked: Some(unranked.collect()),
             same_tasks: Some(ranking.leaderboard.same_tasks),
             settles: ranking.leaderboard.settles.map(|it| Settles {
@@ -492,6 +498,19 @@ impl Leaderboard {
             ..Self::default()
         }
     }
+}
+
+/// Returns the middle of the values of each dimension; of an even number the mean of both in the middle.
+fn medians<'k>(values: impl Iterator<Item = (&'k str, f64)>) -> BTreeMap<String, f64> {
+    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    values.for_each(|(key, value)| all.entry(key).or_default().push(value));
+    let middle = |mut values: Vec<f64>| {
+        let (is_even, half) = (values.len().is_multiple_of(2), values.len() / 2);
+        let (below, high, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+        let low = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        share(if is_even { f64::midpoint(low, *high) } else { *high })
+    };
+    all.into_iter().map(|(key, values)| (key.to_owned(), middle(values))).collect()
 }
 
 /// Returns the basis of the ranking in the form that answers use.
@@ -527,9 +546,20 @@ impl LeaderboardRow {
         }
     }
 
+    /// Returns true if the runs show that it cannot be the first, by the number that is ranked.
+    pub fn is_behind(&self) -> bool {
+        self.rank_range.is_some_and(|[best, _]| best > 1) && self.score.interval().is_some()
+    }
+
     /// Returns the ranks to show: those that the evidence leaves open, else those by the score alone, as for official scores.
     pub fn shown_ranks(&self) -> Ranks {
         self.rank_range.filter(|_| self.official.is_none()).unwrap_or(self.rank)
+    }
+
+    /// Returns its mean values by dimension, without those that were not measured.
+    fn values(&self) -> impl Iterator<Item = (&str, f64)> {
+        let all = self.dimensions.iter().flatten();
+        all.filter_map(|(key, value)| Some((key.as_str(), value.as_ref()?.mean)))
     }
 
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.

@@ -7,11 +7,11 @@ use karat_stats::ranks::ranks;
 use serde::{Deserialize, Serialize};
 
 use super::method::Page;
-use super::{Leaderboard, LeaderboardRow, OFFICIAL, UnrankedSubject};
+use super::{Leaderboard, LeaderboardRow, OFFICIAL, UnrankedSubject, medians};
 use crate::answers::basis::Estimate;
 use crate::answers::leaderboard::officials::{OfficialScore, Officials};
 use crate::answers::standing::interval;
-use crate::answers::{BridgeStep, IntervalOf, UnrankedReason, share};
+use crate::answers::{BridgeStep, IntervalOf, UnrankedReason, from_billionths, share};
 use crate::estimate::Writing;
 
 /// The reason not to rank a selection of items by official scores.
@@ -68,6 +68,10 @@ pub struct Official {
     pub tier: Option<String>,
     /// True while a newer score is held for review.
     pub under_review: bool,
+    /// Its values by dimension after decay, null if nothing was measured. Null as a whole where the official score is the mean of the
+    /// runs, whose values the row has.
+    #[serde(default)]
+    pub dimensions: Option<BTreeMap<String, Option<f64>>>,
 }
 
 /// A score on the way to the official one.
@@ -114,6 +118,12 @@ pub(super) fn rank_by_official(
     }
     // What is left has items, but none up to the moment.
     unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean), officials)));
+    board.medians = medians(found.iter().flat_map(|(_, official, mean)| {
+        let own = official.values.iter().flat_map(|all| officials.dimensions.iter().zip(all));
+        let own = own.filter_map(|(key, value)| Some((key.as_str(), share(from_billionths((*value)?)))));
+        let of_runs = mean.iter().filter(|_| official.values.is_none()).flat_map(LeaderboardRow::values);
+        own.chain(of_runs)
+    }));
     let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
     let mut ranked: Vec<_> = ranks(&order).into_iter().flatten().map(super::ranks).zip(found).collect();
     // The subjects are in the order of their names, and stay so among equal scores.
@@ -123,7 +133,7 @@ pub(super) fn rank_by_official(
     board.weights.clone_from(&officials.weights);
     board.ranked = ranked.len() as u64;
     let shown = ranked.into_iter().skip(page.skip).take(page.limit);
-    let row = |(rank, found)| LeaderboardRow { rank, ..row(found, officials.scale, level) };
+    let row = |(rank, found)| LeaderboardRow { rank, ..row(found, officials, level) };
     board.rows = shown.map(row).collect();
     board.unranked = Some(unranked.into_values().collect());
 }
@@ -140,7 +150,8 @@ fn without_official(
 }
 
 /// Returns the row of a subject from that of its mean, if it has one.
-fn row((subject, official, mean): Found<'_>, scale: u32, level: Option<f64>) -> LeaderboardRow {
+fn row((subject, official, mean): Found<'_>, officials: &Officials, level: Option<f64>) -> LeaderboardRow {
+    let scale = officials.scale;
     let runs = mean.as_ref().map(|row| row.score);
     let of_scale = |points: f64| share(points / f64::from(scale));
     let found = level.map(|level| interval(official.spread.as_ref(), level));
@@ -162,6 +173,10 @@ fn row((subject, official, mean): Found<'_>, scale: u32, level: Option<f64>) -> 
         bridge,
         tier: official.tier.clone(),
         under_review: official.is_under_review,
+        dimensions: official.values.as_ref().map(|all| {
+            let value = |value: &Option<i64>| value.map(from_billionths);
+            officials.dimensions.iter().cloned().zip(all.iter().map(value)).collect()
+        }),
     };
     let own = mean.unwrap_or_else(|| LeaderboardRow::without_runs(subject));
     LeaderboardRow { score, official: Some(official), mean: runs, ..own }

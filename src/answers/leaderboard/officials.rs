@@ -6,7 +6,7 @@ use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
 use karat_standing::ratio::Ratio;
-use karat_standing::stand::{Spread, SubjectStanding, stand};
+use karat_standing::stand::{Spread, SubjectStanding, is_plain, stand_in_brief};
 
 use karat_stats::ranks::{RankRange, ranks};
 
@@ -28,6 +28,8 @@ pub struct Officials {
     pub weights: Option<WeightsInForce>,
     /// The best score of the scorecard.
     pub scale: u32,
+    /// The dimensions of the scorecard.
+    pub dimensions: Vec<String>,
     /// The subjects that have items up to the moment, by name.
     pub subjects: Vec<(String, Option<OfficialScore>)>,
     /// The subjects that have no score because items of them have no time.
@@ -41,6 +43,8 @@ pub struct OfficialScore {
     pub points: f64,
     /// The tasks that it rests on; none for the newest readings.
     pub spread: Option<Spread>,
+    /// Its values by dimension of the scorecard, in billionths; none where it is the mean of the runs, whose values are theirs.
+    pub values: Option<Vec<Option<i64>>>,
     /// The levels after the mean of the runs, in order; the last one is the official score.
     pub levels: Vec<BridgeLevel>,
     /// The tier that is held, if any.
@@ -56,13 +60,14 @@ impl Officials {
     /// If the scorecard has no section `[standing]`, or there are no standings.
     pub fn new(rows: &Rows, card: &Scorecard, events: &Events, as_of: Timestamp) -> Result<Self, Error> {
         let items = items::items(rows, card, events)?;
-        let standings =
-            stand(card, &items, &events.events, as_of.seconds()).map_err(|errors| refused(&errors))?;
+        let standings = stand_in_brief(card, &items, &events.events, as_of.seconds())
+            .map_err(|errors| refused(&errors))?;
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
         Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),
             weights: WeightsInForce::of(&standings.overrides),
             scale: card.scale.max,
+            dimensions: card.dimensions.iter().map(|it| it.key.clone()).collect(),
             subjects: standings.subjects.iter().map(subject).collect(),
             untimed: without_time(rows, &standings.without_time).map(|(name, _)| name.to_owned()).collect(),
         })
@@ -105,8 +110,15 @@ impl OfficialScore {
         });
         let mut levels: Vec<BridgeLevel> = levels.collect();
         levels.dedup_by(|next, last| next.points == last.points);
+        let reviewed = standing.review.as_ref().and_then(|it| it.official.as_ref());
+        let values = || match reviewed {
+            Some(official) => official.dimensions.iter().map(|it| it.reading).collect(),
+            None => standing.dimensions.iter().map(|it| it.reading).collect(),
+        };
+        let is_own = card.standing.as_ref().is_some_and(|rules| !is_plain(rules));
         Some(Self {
             points,
+            values: is_own.then(values),
             spread: standing.spread.clone(),
             levels,
             tier: standing.tier.as_ref().and_then(|tier| tier.name.clone()),

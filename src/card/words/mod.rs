@@ -6,12 +6,16 @@ pub(crate) mod standing;
 use karat_core::scorecard::{FactDeclaration, FactType, Gate, MissingPolicy, Publish, Scorecard, Tier};
 
 use crate::number::billionths;
+use crate::text::count;
 
 /// Describes the evidence, the mean and the scale; for a family, also what challenges choose.
 pub fn form(card: &Scorecard) -> Vec<String> {
     let scale = card.scale;
-    let places =
-        if scale.places == 0 { String::from("whole points") } else { format!("{} decimals", scale.places) };
+    let places = if scale.places == 0 {
+        String::from("whole points")
+    } else {
+        count(scale.places as usize, "decimal")
+    };
     let publish = match scale.publish {
         Publish::Exact => String::from("exact"),
         Publish::Floor => format!("rounded down to {places}"),
@@ -65,6 +69,42 @@ pub fn conditions(tier: &Tier, card: &Scorecard) -> String {
         .collect();
     let floors = if floors.is_empty() { String::new() } else { format!("; {}", floors.join(", ")) };
     format!("score {}, coverage {}{floors}", tier.score, tier.coverage)
+}
+
+/// Returns the rules of standings by their topics; those of tiers are in [`ladder`].
+pub fn standing_rules(card: &Scorecard) -> Vec<(&'static str, String)> {
+    let Some(section) = &card.standing else { return Vec::new() };
+    let lines = standing::lines(card, section).into_iter().filter(|(topic, _)| *topic != standing::TIER);
+    lines
+        .map(|(topic, line)| {
+            (topic, line.strip_prefix(&format!("{topic}: ")).map_or(line.clone(), str::to_owned))
+        })
+        .collect()
+}
+
+/// Returns what each tier needs, the highest first: the score, and then whatever else one score and the standing need.
+pub fn ladder(card: &Scorecard) -> Vec<(String, String, Vec<String>)> {
+    let rules = card.standing.iter().flat_map(|section| &section.tiers);
+    let mut all: Vec<(String, String, Vec<String>)> = Vec::new();
+    for tier in &card.tiers {
+        let needs = conditions(tier, card);
+        let needs = needs
+            .split([';', ','])
+            .map(str::trim)
+            .skip(1)
+            .filter(|it| *it != "coverage 0")
+            .map(str::to_owned);
+        all.push((tier.name.clone(), tier.score.to_string(), needs.collect()));
+    }
+    for rule in rules {
+        let more = standing::tier(card, rule).into_iter();
+        match all.iter_mut().find(|(name, ..)| *name == rule.name) {
+            Some((.., needs)) => needs.extend(more.skip(1)),
+            None => all.push((rule.name.clone(), rule.points.to_string(), more.skip(1).collect())),
+        }
+    }
+    all.reverse();
+    all
 }
 
 /// Describes type, range and unit of a fact.

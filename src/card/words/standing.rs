@@ -16,12 +16,15 @@ use crate::text::count;
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;
 
-/// Describes the section, one sentence per line.
-pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
-    let mut lines = vec![score(standing), outcomes(standing.outcomes)];
-    lines.extend((standing.late != LateRules::default()).then(|| late(standing.late)));
-    lines.extend(standing.decay.map(decay));
-    lines.extend(standing.review.map(review));
+/// The topic of the lines about tiers, which a ladder shows better.
+pub(crate) const TIER: &str = "tier";
+
+/// Describes the section, one sentence per line, each with its topic.
+pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("official score", score(standing)), ("outcomes", outcomes(standing.outcomes))];
+    lines.extend((standing.late != LateRules::default()).then(|| ("late items", late(standing.late))));
+    lines.extend(standing.decay.map(|rule| ("decay", decay(rule))));
+    lines.extend(standing.review.map(|rules| ("review", review(rules))));
     lines.extend(standing.gate.as_ref().map(|gate| {
         let unmeasured =
             gate.rule.open_unmeasured.map(|open| format!("not measured: {}", limit(open, &standing.tiers)));
@@ -35,42 +38,50 @@ pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
         let steps = gate.rule.steps.iter().map(|one| step(one, format!("below {}", billionths(one.below))));
         let incident = gate.rule.incident.iter().map(|one| step(one, "with an open incident".to_owned()));
         let parts: Vec<String> = unmeasured.into_iter().chain(steps).chain(incident).collect();
-        format!("gate on {}: {}", gate.dimension, parts.join("; "))
+        ("gate", format!("gate on {}: {}", gate.dimension, parts.join("; ")))
     }));
-    lines.extend(standing.tiers.iter().map(|rule| tier(card, rule)));
+    lines.extend(
+        standing.tiers.iter().map(|rule| (TIER, format!("{}: {}", rule.name, tier(card, rule).join(", ")))),
+    );
     lines.extend(standing.certification.map(|rules| {
-        format!(
+        let text = format!(
             "tiers are confirmed after {}, rise one step in {}, are kept {} where only decay takes them, and one is lost for {} of silence",
             time(rules.confirm_seconds),
             time(rules.promotion_seconds),
             time(rules.at_risk_seconds),
             time(rules.silence_seconds)
-        )
+        );
+        ("certified tiers", text)
     }));
     lines.extend(standing.confidence.as_ref().map(|rule| {
         let own: Vec<String> =
             rule.items_by.iter().map(|(key, items)| format!(", {items} of {key}")).collect();
-        format!(
+        let text = format!(
             "confidence is half with {}{} of a dimension; evidence counts in full for {} and {} from {} on",
             count(rule.items as usize, "item"),
             own.concat(),
             time(rule.freshness.full_until_seconds),
             billionths(rule.freshness.least),
             time(rule.freshness.least_from_seconds)
-        )
+        );
+        ("confidence", text)
     }));
-    lines.extend(standing.shares.map(shares));
+    lines.extend(standing.shares.map(|policy| ("shares", shares(policy))));
     lines.extend(standing.warm_up.map(|rule| {
         let end =
             rule.period_seconds.map_or(String::new(), |seconds| format!(", for {} at most", time(seconds)));
-        format!("warm-up: the share counts by the tasks seen, in full from {} on{end}", rule.tasks)
+        (
+            "warm-up",
+            format!("warm-up: the share counts by the tasks seen, in full from {} on{end}", rule.tasks),
+        )
     }));
     lines.extend(standing.lifecycle.map(|life| {
         let (rules, period) = (life.rules, time(life.period_seconds));
-        format!(
+        let text = format!(
             "a task is deprecated when more than {} of its subjects are above {} in {} of {period} in a row, and quarantined when they are below {}",
             rules.share_above, rules.solved_above, count(rules.periods as usize, "period"), rules.failed_below
-        )
+        );
+        ("retired tasks", text)
     }));
     lines.extend(standing.calibration.as_ref().map(|rules| {
         let step = |step: &karat_standing::calibration::CalibrationStep| {
@@ -82,11 +93,12 @@ pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
             )
         };
         let steps: Vec<String> = rules.steps.iter().map(step).collect();
-        format!(
+        let text = format!(
             "difficulty from {} completed items on: {}, else legendary",
             rules.completed_min,
             steps.join(", ")
-        )
+        );
+        ("difficulty", text)
     }));
     lines
 }
@@ -159,7 +171,8 @@ fn review(rules: ReviewRules) -> String {
     )
 }
 
-fn tier(card: &Scorecard, rule: &TierRule) -> String {
+/// Returns what the official score needs for a tier, beyond what one score needs.
+pub(crate) fn tier(card: &Scorecard, rule: &TierRule) -> Vec<String> {
     let mut asked = vec![format!("score {}", rule.points)];
     if rule.coverage > 0 {
         asked.push(format!("coverage {}", billionths(rule.coverage)));
@@ -191,7 +204,7 @@ fn tier(card: &Scorecard, rule: &TierRule) -> String {
     asked.extend(
         rule.newest_batch_seconds.map(|age| format!("a batch of the last {} days", age / i64::from(DAY))),
     );
-    format!("{}: {}", rule.name, asked.join(", "))
+    asked
 }
 
 fn limit(open: usize, tiers: &[TierRule]) -> String {

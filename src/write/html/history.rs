@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 
+use super::chart::Chart;
 use super::scale::{Scale, coordinate, written};
 use super::table;
 use crate::document::figure::{History, Point, Series};
@@ -18,23 +19,17 @@ const MOST_ROWS: usize = 5000;
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// The sizes of a panel in CSS pixels.
-struct Panel {
-    width: f64,
-    height: f64,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-}
-
-const SMALL: Panel = Panel { width: 340.0, height: 150.0, left: 40.0, right: 10.0, top: 8.0, bottom: 22.0 };
-const WIDE: Panel = Panel { width: 760.0, height: 230.0, left: 46.0, right: 12.0, top: 10.0, bottom: 24.0 };
+/// The heights of a panel in pixels: among others, and alone.
+const SMALL: f64 = 170.0;
+const WIDE: f64 = 280.0;
+/// Beyond this number values have no marks; the table has all.
+const MOST_MARKS: usize = 120;
+/// Up to this number what is flagged is written beside it.
+const MOST_WRITTEN: usize = 3;
 
 /// The axes that all panels share.
 struct Axes {
-    panel: Panel,
-    values: Scale,
+    chart: Chart,
     times: Times,
 }
 
@@ -50,18 +45,16 @@ pub(super) fn draw(id: &str, history: &History) -> Markup {
     let (shown, hidden) = history.series.split_at(history.series.len().min(MOST_PANELS));
     let points = || shown.iter().flat_map(|series| &series.points);
     let values = points().flat_map(|point| [point.value, point.line]).flatten();
-    let axes = Axes {
-        panel: if shown.len() == 1 { WIDE } else { SMALL },
-        values: Scale::covering(history.range, values),
-        times: Times::of(shown),
-    };
+    let height = if shown.len() == 1 { WIDE } else { SMALL };
+    let axes =
+        Axes { chart: Chart { height, up: Scale::covering(history.range, values) }, times: Times::of(shown) };
     html! {
         p.caption id=(id) { (history.caption) }
         p.key {
             span { (sample("dots", "M12 6h.01")) (history.value_label) }
             span { (sample("line", "M2 6H22")) (history.line_label) }
             @if points().any(|point| point.flag.is_some()) {
-                span { (sample("flag", "M12 1l5 5-5 5-5-5z")) "flagged, numbered below" }
+                span { (sample("flag", "M12 1l5 5-5 5-5-5z")) "flagged, told below" }
             }
         }
         div.panels.wide[shown.len() == 1] role="group" aria-labelledby=(id) {
@@ -79,35 +72,45 @@ fn sample(class: &str, path: &str) -> Markup {
 }
 
 fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
-    let Panel { width, height, left, right, top, bottom } = axes.panel;
-    let flags: Vec<(usize, &Point, &str)> = series
-        .points
-        .iter()
-        .enumerate()
-        .filter_map(|(at, point)| Some((at, point, point.flag.as_deref()?)))
-        .collect();
-    let (x, y) = (|at, point: &Point| axes.x(at, point), |value| axes.y(value));
+    let Axes { chart, times } = axes;
+    let all = || series.points.iter().enumerate();
+    let flags: Vec<(usize, &Point, &str)> =
+        all().filter_map(|(at, point)| Some((at, point, point.flag.as_deref()?))).collect();
+    let marked: Vec<(usize, &Point, f64)> =
+        all().filter_map(|(at, point)| Some((at, point, point.value.filter(|it| it.is_finite())?))).collect();
+    let has_marks = marked.len() <= MOST_MARKS && history.series.len() == 1;
+    let dots = if has_marks { String::new() } else { dots(series, axes) };
+    let says = |at: usize, point: &Point, value: f64| {
+        let flag = point.flag.as_ref().map_or_else(String::new, |flag| format!(": {flag}"));
+        format!("{}: {}{flag}", times.name(at, point), written(value, history.decimals))
+    };
     html! {
         figure {
             figcaption { (series.name) }
-            div.box.plot role="region" aria-label="chart" tabindex="0" {
-                svg role="img" aria-labelledby=(format!("{id}t {id}d")) viewBox=(format!("0 0 {width} {height}")) {
+            div.plot {
+                svg role="group" aria-labelledby=(format!("{id}t {id}d")) height=(chart.height) {
                     title id=(format!("{id}t")) { (history.value_label) " of " (series.name) " over time" }
-                    desc id=(format!("{id}d")) { (described(history, series, &axes.times, flags.len())) }
-                    @for tick in axes.values.ticks() {
-                        path.grid d=(format!("M{} {}H{}", coordinate(left), coordinate(y(tick.value)), coordinate(width - right))) {}
-                        text.value x=(coordinate(left - 6.0)) y=(coordinate(y(tick.value) + 3.5)) { (tick.label) }
+                    desc id=(format!("{id}d")) { (described(history, series, times, flags.len())) }
+                    (chart.ground())
+                    @for (name, value) in &history.levels { (chart.level(name, *value)) }
+                    @if let Some((first, last)) = times.ends() {
+                        (chart.below("early", 0.0, &first))
+                        @if first != last { (chart.below("late", 1.0, &last)) }
                     }
-                    @if let Some((first, last)) = axes.times.ends() {
-                        text.early x=(coordinate(left)) y=(coordinate(height - bottom + 16.0)) { (first) }
-                        text.late x=(coordinate(width - right)) y=(coordinate(height - bottom + 16.0)) { (last) }
+                    (chart.paths(&[("dots", &dots), ("line", &line(series, axes))]))
+                    @if has_marks {
+                        @for (at, point, value) in &marked {
+                            @let class = if point.flag.is_some() { "held" } else { "" };
+                            (chart.dot(class, times.place(*at, point), *value, &says(*at, point, *value)))
+                        }
                     }
-                    path.dots d=(dots(series, axes)) {}
-                    path.line d=(line(series, axes)) {}
-                    @for (number, (at, point, _)) in flags.iter().enumerate() {
-                        @let (across, down) = (x(*at, point), y(point.value.or(point.line).unwrap_or_default()));
-                        path.flag d=(format!("M{} {}l5 5-5 5-5-5z", coordinate(across), coordinate(down - 5.0))) {}
-                        text.flag x=(coordinate(across)) y=(coordinate((down - 8.0).max(top + 8.0))) { (number + 1) }
+                    @for (number, (at, point, flag)) in flags.iter().enumerate() {
+                        @let place = times.place(*at, point);
+                        @let down = chart.down(point.value.or(point.line).unwrap_or_default());
+                        @let class = if place > 0.6 { "flag late" } else { "flag" };
+                        text class=(class) x=(Chart::across(place)) y=(coordinate(down - 9.0)) {
+                            @if flags.len() <= MOST_WRITTEN && has_marks { (flag) } @else { (number + 1) }
+                        }
                     }
                 }
             }
@@ -117,18 +120,6 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                 }
             }
         }
-    }
-}
-
-impl Axes {
-    fn x(&self, at: usize, point: &Point) -> f64 {
-        let Panel { width, left, right, .. } = self.panel;
-        left + self.times.place(at, point) * (width - left - right)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        let Panel { height, top, bottom, .. } = self.panel;
-        top + (1.0 - self.values.place(value)) * (height - top - bottom)
     }
 }
 
@@ -170,10 +161,10 @@ impl Times {
     /// Returns the day, with the time of day if the whole axis is short.
     fn short(&self, time: &str) -> String {
         let is_short = self.last.saturating_sub(self.first) < 2 * DAY;
-        let day = time.get(..10).unwrap_or(time);
+        let day = crate::headline::day(time);
         match time.get(11..16).filter(|_| is_short) {
-            Some(clock) => format!("{day} {clock}"),
-            None => day.to_owned(),
+            Some(clock) => format!("{day}, {clock}"),
+            None => day,
         }
     }
 
@@ -187,35 +178,26 @@ impl Times {
     }
 }
 
-/// Rounds a position to half pixels, finer than is visible: points at one position are drawn once.
-fn half_pixels(x: f64, y: f64) -> (i64, i64) {
-    ((x * 2.0).round() as i64, (y * 2.0).round() as i64)
-}
-
-fn pair((x, y): (i64, i64)) -> String {
-    format!("{} {}", coordinate(x as f64 / 2.0), coordinate(y as f64 / 2.0))
-}
-
 /// Draws a dot for every value.
 fn dots(series: &Series, axes: &Axes) -> String {
     let values = series.points.iter().enumerate().filter_map(|(at, point)| {
         let value = point.value.filter(|value| value.is_finite())?;
-        Some(half_pixels(axes.x(at, point), axes.y(value)))
+        Some(Chart::pair(axes.times.place(at, point), axes.chart.down(value)))
     });
-    let places: BTreeSet<(i64, i64)> = values.collect();
-    places.into_iter().map(|place| format!("M{}h.01", pair(place))).collect()
+    let places: BTreeSet<String> = values.collect();
+    places.into_iter().map(|place| format!("M{place}h.01")).collect()
 }
 
 /// Draws the line, with a gap where it has no value.
 fn line(series: &Series, axes: &Axes) -> String {
     let mut path = String::new();
-    let mut before = None;
+    let mut before: Option<String> = None;
     for (at, point) in series.points.iter().enumerate() {
         let value = point.line.filter(|value| value.is_finite());
-        let place = value.map(|value| half_pixels(axes.x(at, point), axes.y(value)));
-        match place {
-            Some(place) if before.is_none() => path.push_str(&format!("M{}", pair(place))),
-            Some(place) if before != Some(place) => path.push_str(&format!("L{}", pair(place))),
+        let place = value.map(|value| Chart::pair(axes.times.place(at, point), axes.chart.down(value)));
+        match &place {
+            Some(place) if before.is_none() => path.push_str(&format!("M{place}")),
+            Some(next) if before != place => path.push_str(&format!("L{next}")),
             _ => {}
         }
         before = place;

@@ -2,12 +2,15 @@
 //! pages. `table` and `history` draw, `spark` a trend in a cell, `scale` places values on axes. The reasons are in
 //! docs/decisions/0011-page.md.
 
+mod chart;
 pub mod checker;
 mod history;
 mod scale;
 mod scatter;
 mod spark;
 mod table;
+mod ties;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +21,7 @@ use karat_core::facts::Digest;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::direction::isolated_page;
-use crate::document::figure::{Figure, History};
+use crate::document::figure::{Fact, Figure, History, Rung};
 use crate::document::{Cell, Column, Document, Entry, Level, Part, Row, Table};
 use crate::text::{Tone, clean};
 
@@ -57,39 +60,71 @@ fn whole(document: &Document, scripts: &[&str], allowed: &str, more: Markup) -> 
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(concat!("karat ", env!("CARGO_PKG_VERSION")));
-                title { (document.title) }
+                title { (heading(document)) }
                 // The only text that is not escaped: it is part of the program.
                 style { (PreEscaped(&style)) }
             }
             body {
-                header {
-                    h1 { (document.title) }
-                    @if !document.lines.is_empty() { p.lead { (document.lines.join("; ")) } }
+                main.wrap {
+                    (opening(html! { (told(&document.title)) }, document))
                     (notes(urgent(document)))
-                    @if !document.about.is_empty() {
-                        dl.about {
-                            @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } }
-                        }
-                    }
-                    @if sections.len() > 1 {
-                        nav aria-label="Sections" {
-                            ul {
-                                @for (index, section) in sections.iter().enumerate() {
-                                    li { a href=(format!("#s{}", index + 1)) { (section.heading) } }
-                                }
-                            }
-                        }
-                    }
+                    (drawn("s", &sections))
+                    (more)
+                    (reproduce(document))
                 }
-                main { (drawn("s", &sections)) (more) }
                 footer {
-                    p {
-                        "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read. \
-                         Colour only repeats what words and numbers say."
+                    div.wrap {
+                        span { "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read." }
                     }
                 }
                 @for script in scripts { script { (PreEscaped(script)) } }
             }
+        }
+    }
+}
+
+/// Returns what a page opens with: a line about what it is, the finding, and how much and how sure.
+pub fn opening(kick: Markup, document: &Document) -> Markup {
+    let headline = &document.headline;
+    let text = heading(document);
+    html! {
+        div.say {
+            p.kick { (kick) }
+            h1 { (told(text)) }
+            @if !headline.lead.is_empty() { p.lead { (told(&headline.lead.join(" "))) } }
+        }
+    }
+}
+
+/// Returns the heading of a page: the finding, or the title without one.
+pub fn heading(document: &Document) -> &str {
+    if document.headline.text.is_empty() { &document.title } else { &document.headline.text }
+}
+
+/// Returns a bar of the shares of a whole, the largest first; their numbers are beside it.
+pub fn parts(shares: &[(String, f64)]) -> Markup {
+    let mut from = 0.0;
+    let mut part = |(at, (name, share)): (usize, &(String, f64))| {
+        let x = from;
+        from += share;
+        let width = scale::percent((share - 0.004).max(0.0));
+        html! {
+            rect.bar x=(scale::percent(x)) width=(width) height="100%" opacity=[[None, Some("0.62"), Some("0.34")][at.min(2)]] {
+                title { (name) }
+            }
+        }
+    };
+    html! { div.rule { svg aria-hidden="true" { @for it in shares.iter().enumerate() { (part(it)) } } } }
+}
+
+/// Returns what it takes to make an answer again: its method, and the digests of what it is from.
+pub fn reproduce(document: &Document) -> Markup {
+    html! {
+        section aria-labelledby="reproduce" {
+            h2 id="reproduce" { "Reproduce this" }
+            @for line in &document.lines { p { (words(line)) } }
+            @if !document.command.is_empty() { pre { code { (document.command) } } }
+            dl.about { @for (label, value) in &document.about { div { dt { (label) } dd { (told(value)) } } } }
         }
     }
 }
@@ -106,6 +141,7 @@ pub fn table(id: &str, table: &Table) -> Markup {
 }
 
 pub use table::cells;
+pub use words::{moment, told, words};
 
 /// Returns values over time. Its ids begin with `id`, which must be unique on the page.
 pub fn history(id: &str, history: &History) -> Markup {
@@ -148,7 +184,7 @@ fn urgent(document: &Document) -> Vec<Markup> {
         Part::Note(Tone::Care | Tone::Bad, text) => Some(text),
         _ => None,
     });
-    findings.chain(notes).map(|text| html! { (text) }).collect()
+    findings.chain(notes).map(|text| words(text)).collect()
 }
 
 /// Returns a section for each heading, without those that are empty.
@@ -159,7 +195,8 @@ fn sections(document: &Document) -> Vec<Section> {
     }
     let mut sections = vec![Section { heading: name, parts: Vec::new() }];
     let mut is_below = false;
-    for part in &document.parts {
+    let is_told = |part: &Part| matches!(part, Part::Table(table) if table.is_drawn);
+    for part in document.parts.iter().filter(|part| !is_told(part)) {
         let heading = match part {
             Part::Heading(heading) => Some(heading),
             // What got worse or better is read on its own.
@@ -195,10 +232,18 @@ fn drawn(id: &str, sections: &[Section]) -> Markup {
     html! {
         @for (index, section) in sections.iter().enumerate() {
             @let id = format!("{id}{}", index + 1);
-            section aria-labelledby=(id) {
+            @if let [Part::Figure(only)] = section.parts.as_slice() && let Figure::Facts(all) = &**only { (facts(all)) } @else { section aria-labelledby=(id) {
                 h2 id=(id) { (section.heading) }
-                @for (place, part) in section.parts.iter().enumerate() { (self::part(&format!("{id}f{}", place + 1), part)) }
-            }
+                @let is_ladder = |it: &Part| matches!(it, Part::Figure(figure) if matches!(**figure, Figure::Ladder(_)));
+                @let (beside, below): (Vec<_>, Vec<_>) = section.parts.iter().enumerate().partition(|(_, it)| is_ladder(it));
+                @let shown = html! { @for (place, it) in below { (part(&format!("{id}f{}", place + 1), it)) } };
+                @if beside.is_empty() { (shown) } @else {
+                    div.cols {
+                        div { (shown) }
+                        aside.side aria-label="What each tier asks" { @for (place, it) in beside { (part(&format!("{id}f{}", place + 1), it)) } }
+                    }
+                }
+            } }
         }
     }
 }
@@ -206,7 +251,7 @@ fn drawn(id: &str, sections: &[Section]) -> Markup {
 fn part(id: &str, part: &Part) -> Markup {
     match part {
         Part::Note(tone, text) => {
-            html! { p class=[matches!(tone, Tone::Care | Tone::Bad).then_some("care")] { (text) } }
+            html! { p class=[matches!(tone, Tone::Care | Tone::Bad).then_some("care")] { (words(text)) } }
         }
         Part::Table(it) => html! { div.figure { (table(id, it)) } },
         Part::Figure(figure) => html! {
@@ -216,11 +261,51 @@ fn part(id: &str, part: &Part) -> Markup {
                     Figure::Closed(it) => (table::behind(&it.caption, table(id, it))),
                     Figure::History(it) => (history(id, it)),
                     Figure::Scatter(it) => (scatter::draw(id, it)),
+                    Figure::Facts(all) => (facts(all)),
+                    Figure::Ladder(rungs) => (ladder(rungs)),
                 }
             }
         },
-        Part::List(entries) => html! { ul.sentences { @for it in entries { li { (it.text) } } } },
+        Part::List(entries) => html! { ul.sentences { @for it in entries { li { (words(&it.text)) } } } },
         Part::Heading(_) => html! {},
+    }
+}
+
+/// Returns the numbers that matter most, beside each other.
+fn facts(all: &[Fact]) -> Markup {
+    html! {
+        dl.figures {
+            @for it in all {
+                div {
+                    dt { (it.label) }
+                    dd {
+                        span.stamp[it.is_stamp] data-from=[Some(&it.pointer).filter(|it| !it.is_empty())] { (it.value) }
+                        small { (it.note) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns tiers, the highest first, with a tick or a cross before what each asks.
+fn ladder(rungs: &[Rung]) -> Markup {
+    html! {
+        ol.ladder {
+            @for rung in rungs {
+                li.here[rung.is_held] {
+                    h3 { (rung.name) @if rung.is_held { small { "here" } } }
+                    ul {
+                        @for (is_met, text) in &rung.asks {
+                            li {
+                                @if *is_met { i.ok { "✓" span.aloud { "met: " } } } @else { i.care { "✗" span.aloud { "missing: " } } }
+                                (words(text))
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

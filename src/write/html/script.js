@@ -38,17 +38,16 @@ for (const table of document.querySelectorAll("table")) {
       body.append(...[...rows].sort(compare));
     });
   });
-  if (rows.length < 12) continue;
-  const line = document.createElement("p");
+  // The page has room for it, so that nothing moves.
+  const line = table.parentElement.previousElementSibling;
+  if (!line || line.className !== "filter") continue;
   const label = document.createElement("label");
   const input = document.createElement("input");
   const said = document.createElement("span");
-  line.className = "filter";
   input.type = "search";
   said.setAttribute("aria-live", "polite");
   label.append("show rows with ", input);
   line.append(label, said);
-  table.parentElement.before(line);
   input.addEventListener("input", () => {
     const sought = input.value.trim().toLowerCase();
     let shown = 0;
@@ -59,4 +58,24 @@ for (const table of document.querySelectorAll("table")) {
     }
     said.textContent = sought === "" ? "" : `${shown} of ${rows.length}`;
   });
+}
+// Ctrl K and / lead to the search.
+const find = document.querySelector(".find input");
+if (find) document.addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+  if (!((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !isTyping))) return;
+  event.preventDefault();
+  find.focus();
+  find.select();
+});
+// Commands can be copied, where the browser lets pages do so.
+if (navigator.clipboard) for (const code of document.querySelectorAll("pre > code")) {
+  const button = document.createElement("button");
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = "Copied";
+  });
+  code.parentElement.append(button);
 }

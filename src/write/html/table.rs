@@ -4,7 +4,8 @@
 use maud::{Markup, html};
 
 use super::scale::{Scale, percent as share_of};
-use super::spark;
+use super::ties::Ties;
+use super::{spark, told, words};
 use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
 use crate::estimate::percent;
 use crate::text::{Tone, clean};
@@ -12,14 +13,19 @@ use crate::text::{Tone, clean};
 /// The number of shaded columns from which their names are upright.
 const UPRIGHT: usize = 7;
 
+/// The number of rows from which on a script offers to look for one.
+const FILTERED: usize = 12;
+
 /// A column as it is drawn.
-struct Drawn<'t> {
-    at: usize,
-    column: &'t Column,
+pub(super) struct Drawn<'t> {
+    pub(super) at: usize,
+    pub(super) column: &'t Column,
     /// The kind of its cells: in each table one column names the rows, the first if no other does.
     kind: Kind,
     /// The axis of estimates and totals.
     axis: Option<Axis>,
+    /// The brackets of ties.
+    ties: Option<Ties>,
 }
 
 /// The axis that all drawings of a column share.
@@ -38,7 +44,13 @@ pub(super) fn draw(id: &str, table: &Table) -> Markup {
     let is_shown = |it: &(usize, &Column)| it.1.readers > Readers::Programs && it.1.kind != Kind::Notes;
     let columns = table.columns.iter().enumerate().filter(is_shown);
     let mut columns: Vec<Drawn<'_>> = columns
-        .map(|(at, column)| Drawn { at, column, kind: column.kind, axis: axis_of(id, table, at, column) })
+        .map(|(at, column)| Drawn {
+            at,
+            column,
+            kind: column.kind,
+            axis: axis_of(id, table, at, column),
+            ties: (column.kind == Kind::Ties).then(|| Ties::of(table, at)),
+        })
         .collect();
     if columns.iter().all(|it| it.kind != Kind::Name)
         && let Some(first) = columns.first_mut().filter(|it| it.axis.is_none())
@@ -58,21 +70,24 @@ pub(super) fn draw(id: &str, table: &Table) -> Markup {
     };
     let drawn = scrolling(
         id,
-        &table.caption,
+        table,
         html! {
             thead class=[(shades >= UPRIGHT && is_narrow).then_some("upright")] {
                 tr { @for it in &columns { (heading(it)) } }
             }
             tbody class=[body] {
-                @for (row, is_odd) in table.rows.iter().zip(bands(&table.rows)) {
-                    tr class=[is_odd.then_some("odd")] {
-                        @for it in &columns { (draw_cell(row, it)) }
+                @for (at, (row, is_odd)) in table.rows.iter().zip(bands(&table.rows)).enumerate() {
+                    tr class=[class_of(row, is_odd)] {
+                        @for it in &columns {
+                            @match &it.ties { Some(ties) => (ties.draw(at, row, it)), None => (draw_cell(row, it)) }
+                        }
                     }
                 }
             }
         },
     );
-    html! { (drawn) @if shades > 0 { (key()) } }
+    let has_filter = body.is_none_or(|body| !body.starts_with("fixed")) && table.rows.len() >= FILTERED;
+    html! { @if has_filter { p.filter {} } (drawn) @if shades > 0 { (key()) } }
 }
 
 /// Returns the key of the grounds.
@@ -91,11 +106,11 @@ fn shade(share: f64) -> String {
 }
 
 /// Returns a table in its own box, which scrolls sideways on narrow screens; `id` becomes that of its caption.
-fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
+fn scrolling(id: &str, table: &Table, content: Markup) -> Markup {
     html! {
-        div.box role="region" aria-labelledby=(id) tabindex="0" {
+        div.box role="group" aria-labelledby=(id) tabindex="0" {
             table {
-                caption { span id=(id) { (caption) } }
+                caption { span.aloud[table.is_titled] id=(id) { (words(&table.caption)) } }
                 (content)
             }
         }
@@ -128,8 +143,12 @@ fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> 
         }
         _ => return None,
     };
-    let label =
-        level.map_or_else(|| String::from("interval"), |level| format!("{} interval", percent(level)));
+    let label = match level {
+        Some(level) if level < 1.0 => format!("{} interval", percent(level)),
+        // From the lowest to the highest.
+        Some(_) => String::from("range"),
+        None => String::from("interval"),
+    };
     Some(Axis {
         scale: Scale::covering(range, values().chain(reference)),
         reference,
@@ -138,63 +157,89 @@ fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> 
     })
 }
 
+/// Returns the place of evidence: that of a record of a log as a link.
+fn linked(place: &str) -> Markup {
+    let record = place.strip_prefix("record :").filter(|at| at.bytes().all(|it| it.is_ascii_digit()));
+    match record {
+        Some(at) => html! { a href=(format!("/records/{at}")) { (at) } },
+        None => html! { (place) },
+    }
+}
+
+/// Returns the name of a column, which leads to the rows in its order where a server has them.
+fn label_of(column: &Column) -> Markup {
+    match column.address.as_str() {
+        "" => html! { (column.label) },
+        address => html! { a href=(address) { (column.label) } },
+    }
+}
+
 fn heading(it: &Drawn<'_>) -> Markup {
+    let shown = label_of(it.column);
     let label = &it.column.label;
     match (it.kind, &it.axis) {
         // A column of marks has no room for its name.
-        _ if label.is_empty() => {
+        _ if label.is_empty() && it.axis.is_none() => {
             html! { th scope="col" { span.aloud { (it.column.key.replace('_', " ")) } } }
         }
-        (Kind::Name, _) => html! { th.name scope="col" { (label) } },
+        (Kind::Name, _) => html! { th.name scope="col" { (shown) } },
         (Kind::Trend { .. }, _) => html! { th.trend scope="col" { (label) } },
         (_, Some(axis)) => html! {
-            th.number scope="col" { (label) }
+            th.number scope="col" { (shown) @if let Some(ends) = &axis.ends { small { br; (ends) } } }
             th.drawn scope="col" { span.aloud { (label) ", drawn" } (drawn_axis(axis)) }
-            @if let Some(ends) = &axis.ends { th.number scope="col" { (ends) } }
         },
         (Kind::Shade, _) => html! { th.number scope="col" { span { (label) } } },
-        _ if it.column.is_number() => html! { th.number scope="col" { (label) } },
-        _ => html! { th scope="col" { (label) } },
+        _ if it.column.is_number() => html! { th.number scope="col" { (shown) } },
+        _ => html! { th scope="col" { (shown) } },
     }
 }
 
 fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
     let cell = row.cells.get(it.at).unwrap_or(&Cell::Absent);
+    let label = &it.column.label;
     match (cell, it.kind, &it.axis) {
-        (Cell::Interval(span), _, Some(axis)) if span.point.is_finite() => interval(span, axis),
-        (Cell::Total(total), _, Some(axis)) => sum(total, axis),
-        (cell, _, Some(axis)) => html! {
-            td.absent { (why(cell)) }
-            td.absent.drawn {}
-            @if axis.ends.is_some() { td.absent {} }
-        },
+        (Cell::Interval(span), _, Some(axis)) if span.point.is_finite() => {
+            interval(span, axis, row, it.column)
+        }
+        (Cell::Total(total), _, Some(axis)) => sum(total, axis, label),
+        (cell, _, Some(_)) => html! { td.absent data-label=(label) { (why(cell)) } td.drawn {} },
         (Cell::Link(text, address), Kind::Name, _) => html! {
             th.name scope="row" { span { a href=(address) { (text) } } (notes(row)) }
         },
-        (cell, Kind::Name, _) => html! { th.name scope="row" { span { (cell.shown()) } (notes(row)) } },
-        (Cell::Link(text, address), ..) => html! { td { a href=(address) { (text) } } },
+        (cell, Kind::Name, _) => {
+            html! { th.name scope="row" { span { (told(&cell.shown())) } (notes(row)) } }
+        }
+        (Cell::Link(text, address), ..) => html! { td data-label=(label) { a href=(address) { (text) } } },
         (Cell::Interval(span), Kind::Shade, _) if span.point.is_finite() => html! {
-            td class=(shade(span.point)) {
+            td class=(shade(span.point)) data-label=(label) {
                 (span.number(span.point))
                 @if let Some((low, high)) = span.ends { small { (span.end(low)) " to " (span.end(high)) } }
             }
         },
         (Cell::Share(share), Kind::Shade, _) if share.is_finite() => {
-            html! { td class=(shade(*share)) { (cell.shown()) } }
+            html! { td class=(shade(*share)) data-label=(label) { (cell.shown()) } }
         }
         (Cell::Trend(values), Kind::Trend { range, decimals }, _) => spark::draw(values, range, decimals),
         (Cell::Share(share), ..) if share.is_finite() => html! {
-            td.number {
+            td.number data-label=(label) {
                 (cell.shown())
                 svg.share aria-hidden="true" { rect width=(share_of(share.clamp(0.0, 1.0))) height="3" {} }
             }
         },
         (Cell::Absent | Cell::Without(_) | Cell::Interval(_) | Cell::Trend(_) | Cell::Share(_), ..) => {
-            html! { td.absent { (why(cell)) } }
+            html! { td.absent data-label=(label) { (why(cell)) } }
         }
-        (cell, Kind::Leading, _) => html! { td.number.leading { (cell.shown()) } },
-        (cell, ..) if it.column.is_number() => html! { td.number { (cell.shown()) } },
-        (cell, ..) => html! { td { (cell.shown()) } },
+        (Cell::Places(places), ..) => html! {
+            td data-label=(label) { @for (at, place) in places.iter().enumerate() { @if at > 0 { ", " } (linked(place)) } }
+        },
+        (cell, Kind::Rank, _) => html! { td.rank { (cell.shown()) } },
+        (cell, kind, _) if it.column.is_number() => html! {
+            td.number.leading[kind == Kind::Leading] data-label=(label) data-from=[pointer(row, it.column, 0, "")] { (cell.shown()) }
+        },
+        (cell, Kind::Sentence, _) => html! { td.full data-label=(label) { (words(&cell.shown())) } },
+        (cell, ..) => {
+            html! { td data-label=[(!label.is_empty()).then_some(label)] { (told(&cell.shown())) } }
+        }
     }
 }
 
@@ -231,37 +276,48 @@ fn notes(row: &Row) -> Markup {
     let own = row.cells.iter().flat_map(|it| if let Cell::Notes(all) = it { all.as_slice() } else { &[] });
     html! {
         @for (tone, note) in own.chain(&row.notes) {
-            small class=[(!matches!(tone, Tone::Plain | Tone::Good)).then_some("care")] { (note) }
+            small class=[(!matches!(tone, Tone::Plain | Tone::Good)).then_some("care")] { (words(note)) }
         }
     }
 }
 
+/// Returns the place of a number in the answer, for tests that compare it.
+fn pointer(row: &Row, column: &Column, at: usize, end: &str) -> Option<String> {
+    let own = column.pointers.get(at).filter(|own| !own.is_empty() && !row.pointer.is_empty())?;
+    Some(format!("{}/{own}{end}", row.pointer))
+}
+
 /// Returns the numbers of an estimate, and the mark that shows them.
-fn interval(span: &Span, axis: &Axis) -> Markup {
+fn interval(span: &Span, axis: &Axis, row: &Row, column: &Column) -> Markup {
     let place = |value: f64| share_of(axis.scale.place(value));
     let ends = span.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let from = |end: &str| pointer(row, column, 1, end);
     html! {
-        td.number.point { (span.number(span.point)) }
+        td.number.point data-label=(column.label) {
+            b data-from=[pointer(row, column, 0, "")] { (span.number(span.point)) }
+            @match ends {
+                Some((low, high)) => small {
+                    span data-from=[from("/low")] { (span.end(low)) } " to " span data-from=[from("/high")] { (span.end(high)) }
+                },
+                None if axis.ends.is_some() => small { "no interval" },
+                None => "",
+            }
+        }
         td.drawn {
             svg aria-hidden="true" {
                 use href=(format!("#{}", axis.lines)) {}
                 @if let Some((low, high)) = ends {
-                    line.range x1=(place(low)) x2=(place(high)) y1="13" y2="13" {}
+                    line.range x1=(place(low)) x2=(place(high)) y1="15" y2="15" {}
+                    @for end in [low, high] { line.end x1=(place(end)) x2=(place(end)) y1="8" y2="22" {} }
                 }
-                circle cx=(place(span.point)) cy="13" r="4" {}
-            }
-        }
-        @if axis.ends.is_some() {
-            @match ends {
-                Some((low, high)) => td.number { (span.end(low)) " to " (span.end(high)) },
-                None => td.absent { "no interval" },
+                circle cx=(place(span.point)) cy="15" r="5.5" {}
             }
         }
     }
 }
 
 /// Returns a total, and the bar from the one before it. A part that adds nothing is a line at the total.
-fn sum(total: &Total, axis: &Axis) -> Markup {
+fn sum(total: &Total, axis: &Axis, label: &str) -> Markup {
     let (low, high) = (total.before.min(total.after), total.before.max(total.after));
     let (left, right) = (axis.scale.place(low), axis.scale.place(high));
     let class = match (total.after < total.before, total.is_step) {
@@ -271,12 +327,12 @@ fn sum(total: &Total, axis: &Axis) -> Markup {
     };
     let end = share_of(axis.scale.place(total.after));
     html! {
-        td.number.point { (total.shown) }
+        td.number.point data-label=(label) { b { (total.shown) } }
         td.drawn {
             svg aria-hidden="true" {
                 use href=(format!("#{}", axis.lines)) {}
-                rect class=(class) x=(share_of(left)) width=(share_of(right - left)) y="6" height="14" {}
-                line.total x1=(end) x2=(end) y1="3" y2="23" {}
+                rect class=(class) x=(share_of(left)) width=(share_of(right - left)) y="7" height="16" {}
+                line.total x1=(end) x2=(end) y1="4" y2="26" {}
             }
         }
     }
@@ -317,6 +373,15 @@ fn axis_numbers(scale: Scale) -> Markup {
 
 fn vertical(class: &str, place: f64) -> Markup {
     html! { line class=(class) x1=(share_of(place)) x2=(share_of(place)) y1="0" y2="100%" {} }
+}
+
+/// Returns what a row looks like: of every second group, or behind the first.
+fn class_of(row: &Row, is_odd: bool) -> Option<&'static str> {
+    match (row.is_behind, is_odd) {
+        (true, _) => Some("behind"),
+        (false, true) => Some("odd"),
+        (false, false) => None,
+    }
 }
 
 /// Returns for each row true if it is in every second group.

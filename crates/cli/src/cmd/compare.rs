@@ -5,9 +5,10 @@ use crate::args::{Cli, CompareArgs, QuestionArgs};
 use crate::gate;
 use crate::load::load;
 use karat::answers::comparison::ComparisonAnswer;
+use karat::answers::trend::FILE;
 use karat::ask::answer::{settings, subject};
 use karat::ask::compare::{Asked, of_sides};
-use karat::ask::{About, Attempts, Compare, Grid, Trend};
+use karat::ask::{About, Attempts, Compare, Grid};
 use karat::document::Part;
 use karat::document::figure::history;
 use karat::gate::{comparison_document, judge_comparison};
@@ -16,11 +17,11 @@ use karat::leaderboard::{By, Settings};
 use karat::loaded::Source;
 use karat::rows::Rows;
 use karat::text::clean;
-use karat::write::{Form, html};
+use karat::write::Form;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
-use karat_terminal::output::save_page;
+use karat_terminal::output::{page, save_page};
 use std::path::Path;
 
 /// Most tasks of a list on the screen, without `--all`.
@@ -62,7 +63,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         document.parts.extend(over_time(&answer, &rows, &settings));
     }
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&document))?;
+        save_page(path, &page(&document))?;
     }
     format::show(&answer, &document, chosen, (most, ALL), cli.color)?;
     match args.ask.fail_if_worse {
@@ -77,7 +78,7 @@ fn several(args: &CompareArgs) -> Result<Option<QuestionArgs<Grid>>, Failure> {
     let about = About { card: card.clone(), items: items.clone(), sure: sure.clone() };
     let (ask, files) = if are_sides(first, second) && !args.files.is_empty() {
         let sides = [first, second].into_iter().chain(&args.files).cloned().collect();
-        (Grid { run: Some(String::from(Trend::FILE)), about, ..Grid::default() }, sides)
+        (Grid { run: Some(String::from(FILE)), about, ..Grid::default() }, sides)
     } else {
         let at = args.files.iter().position(|name| name == "-" || files(std::slice::from_ref(name)).is_ok());
         let Some(at) = at.filter(|at| *at > 0) else { return Ok(None) };

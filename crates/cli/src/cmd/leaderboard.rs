@@ -12,7 +12,7 @@ use karat::leaderboard::Settings;
 use karat::loaded::Source;
 use karat::rows::Rows;
 use karat::sums;
-use karat::write::{Form, html};
+use karat::write::Form;
 
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
@@ -22,7 +22,7 @@ use karat_terminal::cards::compiled;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
-use karat_terminal::output::save_page;
+use karat_terminal::output::{page, save_page};
 
 /// Ranks all subjects of the items given, and asks the gates.
 pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, JudgedLeaderboard), Failure> {
@@ -65,7 +65,7 @@ fn show(
     document: impl Fn(bool) -> Document,
 ) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&document(true)))?;
+        save_page(path, &page(&document(true)))?;
     }
     let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
     let document = document(chosen == Chosen::Form(Form::Html));

@@ -5,14 +5,13 @@ use karat::inputs::Inputs;
 use karat::leaderboard::By;
 use karat::loaded::Source;
 use karat::question::Question;
-use karat::write::html;
 
 use crate::args::{Cli, QuestionArgs};
 use crate::load::load;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format;
-use karat_terminal::output::save_page;
+use karat_terminal::output::{page, save_page};
 
 /// Loads the items and shows the answer.
 pub fn run<Q: Question + clap::Args>(args: &QuestionArgs<Q>, cli: &Cli) -> Result<Exit, Failure> {
@@ -26,7 +25,7 @@ pub fn run<Q: Question + clap::Args>(args: &QuestionArgs<Q>, cli: &Cli) -> Resul
     let answer = args.ask.answer(&rows)?;
     let document = Q::document(&answer, &gaps_of(&rows, By::Score));
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&document))?;
+        save_page(path, &page(&document))?;
     }
     format::show(&answer, &document, chosen, (usize::MAX, ""), cli.color)?;
     Ok(if args.ask.is_alarm(&answer) { Exit::Worse } else { Exit::Done })

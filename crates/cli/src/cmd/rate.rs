@@ -12,12 +12,11 @@ use crate::args::Cli;
 use crate::args::rate::RateArgs;
 use crate::progress::Progress;
 use karat::document;
-use karat::write::html;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format;
 use karat_terminal::input::read_text;
-use karat_terminal::output::{CARE, Screen, replace_own, save_page};
+use karat_terminal::output::{CARE, Screen, page, replace_own, save_page};
 
 /// A file that `--state-out` writes, in words.
 const STATE: &str = "a file of ratings";
@@ -31,7 +30,7 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     tell_unread(args, &matches, cli)?;
     let document = document::ratings(&rating);
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&document))?;
+        save_page(path, &page(&document))?;
     }
     let most = if args.top == 0 { usize::MAX } else { args.top };
     format::show(&rating, &document, chosen, (most, "; --top 0 shows all"), cli.color)?;

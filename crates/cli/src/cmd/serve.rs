@@ -75,6 +75,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let judge = JudgeOptions { program: args.judge.clone(), processes, ..defaults };
     let options = Options {
         is_public: args.public,
+        is_demo: args.demo,
         keeps_first_key: key_file.is_some(),
         hosts: args.hosts.clone(),
         proxies: args.proxies.clone(),

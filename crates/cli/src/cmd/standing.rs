@@ -7,7 +7,7 @@ use karat::gate::Verdict;
 use karat::inputs::Inputs;
 use karat::loaded::Source;
 use karat::standing::events::{self, Events};
-use karat::write::{Form, html};
+use karat::write::Form;
 
 use crate::args::{Cli, StandingArgs};
 use crate::gate;
@@ -16,7 +16,7 @@ use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
 use karat_terminal::input::read_text;
-use karat_terminal::output::{Screen, lines, save_page};
+use karat_terminal::output::{Screen, lines, page, save_page};
 
 /// Shows the standing of subjects, or the state of tasks.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -28,7 +28,7 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     let events = events_of(ask.events.as_deref())?;
     let answer = ask.answer(&rows, &events)?;
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&answer.document()))?;
+        save_page(path, &page(&answer.document()))?;
     }
     show(&answer, chosen, cli)?;
     let verdict = ask.fail_under.map_or_else(Verdict::default, |floor| answer.verdict(floor));

@@ -6,14 +6,14 @@ use karat::document::figure::profiles;
 use karat::inputs::Inputs;
 use karat::leaderboard::By;
 use karat::loaded::Source;
-use karat::write::{Form, html};
+use karat::write::Form;
 
 use crate::args::{Cli, StressArgs};
 use crate::load::load;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
-use karat_terminal::output::save_page;
+use karat_terminal::output::{page, save_page};
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -26,7 +26,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let board = is_page.then(|| found.leaderboard(&rows));
     document.parts.extend(board.iter().flat_map(|board| profiles(&rows, board)));
     if let Some(path) = &args.form.html {
-        save_page(path, &html::document(&document))?;
+        save_page(path, &page(&document))?;
     }
     format::show(&found.answer, &document, chosen, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)

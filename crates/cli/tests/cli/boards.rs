@@ -231,7 +231,7 @@ fn every_door_gives_the_same_ranks_scores_letters_and_warnings() {
         let at = |answer: &Value| answer["leaderboards"][0]["as_of"].clone();
         let (before, page, after) = loop {
             let before = get(&server, &format!("/v1/leaderboards?card={name}"));
-            let (status, page) = server.ask("GET", &format!("/?card={name}"), "");
+            let (status, page) = server.ask("GET", &format!("/leaderboards?card={name}"), "");
             assert_eq!(status, 200);
             let after = get(&server, &format!("/v1/leaderboards?card={name}"));
             // Unless a minute has passed in between.

@@ -1,7 +1,7 @@
 //! `karat compare` from outside: who is ahead, ties, refusals.
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Folder, example, karat_reading};
 use crate::leaderboard::{CARD, line, parsed, passing, table};
@@ -141,4 +141,36 @@ fn long_names_do_not_fill_the_screen() {
     for screen in [run.stdout, stress, runs] {
         assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
     }
+}
+
+/// The attempts at a task are those behind its value: oldest first, and one without a verdict is there without a number.
+#[test]
+fn a_grid_has_each_attempt_behind_a_value() {
+    let folder = Folder::new();
+    folder.write(
+        "card.toml",
+        "schema = \"karat/scorecard/1\"\nid = \"solved\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n\
+         scale = { max = 100, publish = \"exact\" }\nfacts = { solved = { min = 0, max = 1 } }\ndimension = [{ key = \"solved\", weight = 1 }]\n",
+    );
+    let row = |subject: &str, day: u8, outcome: &str, solved: &str| {
+        format!("{subject},fix,{subject}{day},2026-01-0{day}T00:00:00Z,{outcome},{solved}\n")
+    };
+    let rows = [
+        row("ant", 3, "succeeded", "1"),
+        row("ant", 1, "failed", "0.25"),
+        row("ant", 2, "no-verdict", ""),
+        row("bee", 2, "succeeded", "0.5"),
+    ];
+    folder.write(
+        "runs.csv",
+        &format!(
+            "subject,task,id,time,outcome,solved\n{}bee,try,b,2026-01-01T00:00:00Z,failed,0\n",
+            rows.concat()
+        ),
+    );
+    let run = folder.line("grid -c card.toml runs.csv --json");
+    let found = parsed(&run);
+    let told = |task: usize| (&found["tasks"][task]["values"], &found["tasks"][task]["attempts"]);
+    assert_eq!(told(0), (&json!([62.5, 50]), &json!([[25, null, 100], [50]])));
+    assert_eq!(told(1), (&json!([null, 0]), &json!([[], [0]])));
 }

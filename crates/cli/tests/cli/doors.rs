@@ -513,7 +513,7 @@ fn every_door_ranks_by_groups_by_and_adds_columns_of_any_field_alike() {
         assert_eq!(karat_evidence::canonical_json(&of_server["leaderboards"]), text, "{question:?}");
         // The page shows each row of each leaderboard with its columns.
         let (status, page) =
-            server.ask("GET", &format!("/?card=nested{}", query(["by", "group_by", "with"])), "");
+            server.ask("GET", &format!("/leaderboards?card=nested{}", query(["by", "group_by", "with"])), "");
         assert_eq!(status, 200, "{page}");
         let rows = cells(&page);
         let mut at = 0;

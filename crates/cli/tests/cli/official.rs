@@ -296,3 +296,60 @@ fn means_that_are_not_decayed_say_so_at_every_door() {
     let json: Value = serde_json::from_str(&karat(&[&runs[..], &["--json"]].concat()).stdout).unwrap();
     assert_eq!(json["decay"], Value::Null);
 }
+
+/// The values by dimension beside an official score are parts of that score, also while another one is held; the middle over the
+/// field is of them, and by the mean of runs of the means.
+#[test]
+fn values_by_dimension_and_their_middle_are_of_the_number_that_is_ranked() {
+    let middle = |values: &[f64]| {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+    };
+    let as_of = ["--as-of", "2026-03-10T00:00:00Z"];
+    let flags = [&EVENTS[..], &as_of].concat();
+    let lines = karat(&[&["standing"], &AGENTS[..], &flags, &["--json"]].concat()).stdout;
+    let standings: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(standings.iter().any(|it| !it["review"]["held"].is_null()), "a score is held");
+    let (by_official, by_mean) = (board(&flags), board(&["--by", "mean"]));
+    let ranked = |board: &Value| board["rows"].as_array().unwrap().clone();
+    for row in ranked(&by_official) {
+        let standing = standings.iter().find(|it| it["subject"] == row["subject"]).unwrap();
+        let official = &standing["review"]["official"];
+        let parts = official["dimensions"].as_array().unwrap();
+        for part in parts {
+            assert_eq!(row["official"]["dimensions"][part["key"].as_str().unwrap()], part["value"]);
+        }
+        let points: i64 = parts.iter().map(|part| part["points"].as_i64().unwrap()).sum();
+        let points = points + official["gate_points"].as_i64().unwrap();
+        assert_eq!(
+            (Some(points), row["official"]["points"].as_f64()),
+            (official["points"].as_i64(), Some(points as f64))
+        );
+    }
+    let values = |board: &Value, of: &dyn Fn(&Value) -> Option<f64>| -> Vec<f64> {
+        ranked(board).iter().filter_map(of).collect()
+    };
+    for key in ["accuracy", "safety", "patience"] {
+        let official = values(&by_official, &|row| row["official"]["dimensions"][key].as_f64());
+        let means = values(&by_mean, &|row| row["dimensions"][key]["mean"].as_f64());
+        assert_ne!(official, means);
+        for (board, values) in [(&by_official, official), (&by_mean, means)] {
+            let found = board["medians"][key].as_f64().unwrap();
+            assert!((found - middle(&values)).abs() < 1e-9, "{key}: {found} of {values:?}");
+        }
+    }
+    // Without comparisons the official score still has its values, and a mean has none.
+    let means = board(&[&flags[..], &["--method", "means"]].concat());
+    assert_eq!(means["medians"], by_official["medians"]);
+    assert_eq!(board(&["--by", "mean", "--method", "means"])["medians"], Value::Null);
+}
+
+/// Over files no one vouches for an item.
+#[test]
+fn items_of_files_are_claimed() {
+    let run = ranked(&["--json"]);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let (items, claimed) = (&found["items"]["count"], &found["items"]["trust"]["claimed"]);
+    assert!(items == claimed && items.as_u64() > Some(0), "{items} {claimed}");
+}

@@ -39,17 +39,20 @@ fn a_leaderboard_has_all_its_parts() {
     let folder = runs();
     let arguments = [&["leaderboard", "--robustness", "--attempts", "2"][..], &RUNS].concat();
     let text = page(&folder, &arguments);
-    assert_eq!(texts(&text, "h1"), ["task-run@1.0.0 by official score at 2026-05-02T04:00:00Z"]);
+    assert_eq!(texts(&text, "h1"), ["ibis leads, but kite and heron are too close to call"]);
+    assert_eq!(texts(&text, ".kick"), ["task-run@1.0.0 by official score at 2 May 2026, 04:00 UTC"]);
+    let command = "karat leaderboard --robustness --attempts 2 -c task-run.toml runs.csv --html page.html";
+    assert_eq!(texts(&text, "pre"), [command]);
     let parts = [
         "Leaderboard", "Dimensions", "Other weights", "Other choices", "What drives the composite", "Rank 1",
-        "Over time", "Items",
+        "Over time", "Items", "Reproduce this",
     ];
     assert_eq!(texts(&text, "h2"), parts);
     // The numbers of the terminal, in its order.
     let screen = folder.karat(&[&arguments[..], &["--table"]].concat()).stdout;
     let rows: Vec<&str> = screen.lines().skip(4).take(5).collect();
     let names = texts(&text, "section:nth-of-type(1) .figure:nth-of-type(1) th.name[scope=row]");
-    let points = texts(&text, "section:nth-of-type(1) td.point");
+    let points = texts(&text, "section:nth-of-type(1) td.point b");
     assert_eq!(names.len(), 5);
     for ((row, name), points) in rows.iter().zip(&names).zip(&points) {
         assert!(row.contains(name.as_str()) && row.contains(points.as_str()), "{row}: {name} {points}");
@@ -131,7 +134,10 @@ fn a_page_of_receipts_has_everything_to_check_them_again() {
     folder.write("log.key", &example("receipt/log.key"));
     let one = ["verify", "receipt.json", "--key", "log.key"];
     let text = page(&folder, &one);
-    assert_eq!(texts(&text, "h2"), ["Verify", "Checked again in this browser", "Check another receipt"]);
+    assert_eq!(
+        texts(&text, "h2"),
+        ["Verify", "Checked again in this browser", "Check another receipt", "Reproduce this"]
+    );
     assert!(
         texts(&text, "section")[0].contains("verified: it was kept as given here"),
         "{:?}",

@@ -94,11 +94,11 @@ pub const JUDGED: [Game; 2] = [slots::GAME, trail::GAME];
 impl Game {
     /// Returns the challenge with its instances: number n is made from the seed n.
     pub fn challenge(&self) -> Challenge {
-        let instances = (1..=INSTANCES).map(|seed| {
+        let make = |seed| {
             let (text, ground_truth) = (self.make)(&mut Random::new(seed));
             let workspace_files = [(self.file.to_owned(), text)].into();
             Instance { seed, input: json!({ "file": self.file }), workspace_files, ground_truth }
-        });
+        };
         Challenge {
             slug: self.slug.to_owned(),
             title: self.title.to_owned(),
@@ -108,7 +108,8 @@ impl Game {
             difficulty: self.difficulty.to_owned(),
             time_limit_seconds: self.time_limit_seconds,
             constraints: json!({"allowedTools": ["read", "report"]}).as_object().cloned(),
-            instances: instances.collect(),
+            instances: (1..=INSTANCES).map(make).collect(),
+            practice: Some(make(0)),
             files: self
                 .hidden
                 .iter()

@@ -33,8 +33,8 @@ pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violation
 pub use dimensions::validate_dimensions;
 pub use efficiency::{Efficiency, EfficiencyBasis, EfficiencyGrade, WithoutModelCall, efficiency};
 pub use evaluator::{
-    Attempt, DimensionGrade, Evaluation, Evaluator, ExecutionEnd, ExecutionGrade, Judging, Outcome,
-    PartGrade, TaskGrade,
+    AnswerField, Attempt, DimensionGrade, Evaluation, Evaluator, ExecutionEnd, ExecutionGrade, Judging,
+    Outcome, PartGrade, TaskGrade,
 };
 pub use evaluator_output::{EvaluatorOutput, parse_evaluator_output};
 pub use gate::{Arrival, Gate, MatchStatus, submission_gate};

@@ -2,19 +2,23 @@
 //! submitted; ratings.
 
 use axum::http::header::RETRY_AFTER;
+use axum::response::IntoResponse as _;
+use karat_stats::rating::arena::Arena as Rules;
 use serde_json::Map;
 
 use crate::api::{json, stored};
 use crate::arena::{
-    self, Agent, Career, Challenge, Match, Point, RatedAgent, Skill, State as MatchState, ranked,
+    Agent, ArenaState, By, Career, Challenge, Instance, Match, Point, RatedAgent, Skill, SkillInterval,
+    State as MatchState, ranked,
 };
+use crate::events::{self, Source, Watched};
 use crate::params::limit;
 use crate::play;
 use crate::prelude::*;
 
 /// Ends overdue matches before a read, and asks again for verdicts that are missing. If they cannot be written now, the next request
 /// tries again.
-async fn freshen(app: &Arc<App>) {
+pub(crate) async fn freshen(app: &Arc<App>) {
     // The problem is already in the log of the server.
     let _ = play::expire_overdue(app).await;
     let is_any_waiting = app.memory.arena.state().waiting().next().is_some();
@@ -35,27 +39,54 @@ fn cut<T>(rows: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
 /// A challenge as agents see it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ShownChallenge {
-    slug: String,
-    title: String,
-    briefing: String,
+    pub slug: String,
+    pub title: String,
+    pub briefing: String,
     /// The scorecard, `id@version`.
-    card: String,
-    category: String,
-    difficulty: String,
-    time_limit_seconds: u32,
-    constraints: Option<Map<String, Value>>,
+    pub card: String,
+    pub category: String,
+    pub difficulty: String,
+    /// The rating of the challenge as an opponent, from its difficulty.
+    pub opponent_points: i64,
+    /// The score from which a match is won.
+    pub win_from_points: f64,
+    /// The score from which it is drawn.
+    pub draw_from_points: f64,
+    pub time_limit_seconds: u32,
+    pub constraints: Option<Map<String, Value>>,
+    /// The form of an answer as JSON Schema: what its scorecard reads.
+    #[schema(value_type = BTreeMap<String, Value>)]
+    pub answer_schema: Value,
+    /// The form that the inputs of all instances share, as JSON Schema; null for a challenge of one instance.
+    #[schema(value_type = Option<BTreeMap<String, Value>>)]
+    pub input_schema: Value,
+    /// The paths of the files that each instance has; none for a challenge of one instance.
+    pub workspace_files: Vec<String>,
+    /// An instance for practice with its right answer, if the challenge has one.
+    pub practice: Option<Instance>,
     /// The number of instances to play: each agent enters each of them once.
-    instance_count: usize,
+    pub instance_count: usize,
     /// True if an instance is drawn for one agent only.
-    single_use: bool,
+    pub single_use: bool,
     /// The number of its matches, open ones included.
-    match_count: usize,
+    pub match_count: usize,
     /// The number of its matches that were scored.
-    scored_count: usize,
+    pub scored_count: usize,
     /// The number of those that were won.
-    win_count: usize,
+    pub win_count: usize,
     /// The mean score of those, to 3 decimal places; null before the first.
-    mean_score: Option<f64>,
+    pub mean_score: Option<f64>,
+    /// The best match of each agent, the highest score first, of equal ones the earlier: at most ten.
+    pub best: Vec<BestMatch>,
+}
+
+/// The best match of an agent at a challenge.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(crate) struct BestMatch {
+    pub agent_id: String,
+    pub match_id: String,
+    /// The score, 0 to 1000.
+    pub score: f64,
 }
 
 /// All challenges.
@@ -64,17 +95,61 @@ pub(crate) struct ChallengeList {
     challenges: Vec<ShownChallenge>,
 }
 
-impl ShownChallenge {
-    fn new(challenge: &Challenge, state: &arena::ArenaState) -> Self {
-        let of_it = || state.matches().filter(|game| game.challenge == challenge.slug);
-        let scores: Vec<(f64, bool)> = of_it()
-            .filter_map(|game| match &game.state {
-                arena::State::Scored(scored) => Some((scored.score(), scored.result == "win")),
-                _ => None,
-            })
-            .collect();
+/// The most agents with their best match at a challenge.
+const BEST: usize = 10;
+
+/// The scores of matches.
+#[derive(Default)]
+struct Scores {
+    all: Vec<f64>,
+    win_count: usize,
+}
+
+impl Scores {
+    fn of<'m>(matches: impl Iterator<Item = &'m Arc<Match>>) -> Self {
+        let mut scores = Self::default();
+        for game in matches {
+            if let MatchState::Scored(scored) = &game.state {
+                scores.all.push(scored.score());
+                scores.win_count += usize::from(scored.result == "win");
+            }
+        }
+        scores
+    }
+
+    fn mean(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a count of matches in memory")]
-        let mean = |sum: f64| (sum / scores.len() as f64 * 1000.0).round_ties_even() / 1000.0;
+        let mean = self.all.iter().sum::<f64>() / self.all.len() as f64;
+        (!self.all.is_empty()).then(|| (mean * 1000.0).round_ties_even() / 1000.0)
+    }
+}
+
+impl ShownChallenge {
+    pub(crate) fn new(app: &App, challenge: &Challenge, state: &ArenaState) -> Self {
+        let matches: Vec<&Arc<Match>> =
+            state.matches().filter(|game| game.challenge == challenge.slug).collect();
+        let scores = Scores::of(matches.iter().copied());
+        let mut best: Vec<BestMatch> = Vec::new();
+        // The first entered first, so that of equal scores the earlier stays.
+        for game in matches.iter().rev() {
+            let MatchState::Scored(scored) = &game.state else { continue };
+            let new = BestMatch {
+                agent_id: game.agent_id.clone(),
+                match_id: game.match_id.clone(),
+                score: scored.score(),
+            };
+            match best.iter_mut().find(|it| it.agent_id == new.agent_id) {
+                Some(old) if old.score >= new.score => {}
+                Some(old) => *old = new,
+                None => best.push(new),
+            }
+        }
+        best.sort_by(|one, other| other.score.total_cmp(&one.score));
+        best.truncate(BEST);
+        let rules = Rules::default();
+        let opponent = rules.difficulties.iter().find(|(name, _)| *name == challenge.difficulty);
+        let card = app.memory.cards().find(&challenge.card).ok();
+        let evaluator = card.as_ref().and_then(|pool| pool.card.evaluator());
         Self {
             slug: challenge.slug.clone(),
             title: challenge.title.clone(),
@@ -82,14 +157,22 @@ impl ShownChallenge {
             card: challenge.card.clone(),
             category: challenge.category.clone(),
             difficulty: challenge.difficulty.clone(),
+            opponent_points: opponent.map_or(0, |(_, points)| *points),
+            win_from_points: rules.win_from_points,
+            draw_from_points: rules.draw_from_points,
             time_limit_seconds: challenge.time_limit_seconds,
             constraints: challenge.constraints.clone(),
+            answer_schema: evaluator.map_or_else(|| json!({}), |it| it.answer_schema()),
+            input_schema: challenge.input_schema(),
+            workspace_files: challenge.shared_files(),
+            practice: challenge.practice.clone(),
             instance_count: challenge.instances.len(),
             single_use: challenge.single_use,
-            match_count: of_it().count(),
-            scored_count: scores.len(),
-            win_count: scores.iter().filter(|(_, is_won)| *is_won).count(),
-            mean_score: (!scores.is_empty()).then(|| mean(scores.iter().map(|(score, _)| score).sum())),
+            match_count: matches.len(),
+            scored_count: scores.all.len(),
+            win_count: scores.win_count,
+            mean_score: scores.mean(),
+            best,
         }
     }
 }
@@ -101,7 +184,7 @@ pub(crate) async fn list_challenges(Get(app, _): Get) -> Answer {
     freshen(&app).await;
     let challenges = {
         let state = app.memory.arena.state();
-        state.challenges().map(|challenge| ShownChallenge::new(challenge, &state)).collect()
+        state.challenges().map(|challenge| ShownChallenge::new(&app, challenge, &state)).collect()
     };
     json(StatusCode::OK, &ChallengeList { challenges })
 }
@@ -113,7 +196,7 @@ pub(crate) async fn show_challenge(Get(app, _): Get, Named(slug): Named<String>)
     freshen(&app).await;
     let shown = {
         let state = app.memory.arena.state();
-        state.challenge(&slug).map(|challenge| ShownChallenge::new(&challenge, &state))
+        state.challenge(&slug).map(|challenge| ShownChallenge::new(&app, &challenge, &state))
     };
     let missing = || Problem::unknown("challenge", &slug, "");
     json(StatusCode::OK, &shown.ok_or_else(missing)?)
@@ -127,7 +210,7 @@ pub(crate) async fn publish_challenge(Post { app, caller, body }: Post) -> Answe
     let sender = caller.key(&Act::PublishChallenge)?.id.clone();
     let challenge: Challenge = body.json(&app).await?;
     let done = play::publish(&app, &sender, challenge).await?;
-    let shown = ShownChallenge::new(&done.value, &app.memory.arena.state());
+    let shown = ShownChallenge::new(&app, &done.value, &app.memory.arena.state());
     json(stored(done.repeated), &shown)
 }
 
@@ -147,19 +230,96 @@ pub(crate) struct NewAgent {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ShownAgent {
     #[serde(flatten)]
-    agent: Agent,
-    career: Career,
+    pub agent: Agent,
+    pub career: Career,
     /// The skill under Glicko-2.
-    skill: Skill,
+    pub skill: Skill,
+    /// Its place among all agents by skill; null before its first match.
+    pub place: Option<Place>,
     /// The titles that it has, the highest first.
-    titles: Vec<String>,
+    pub titles: Vec<String>,
     /// The match that it may submit.
-    open_match: Option<String>,
+    pub open_match: Option<String>,
     /// The commitment to the draw for its next match; null while a match is open, and before the first match of an agent that was
     /// registered before there were any.
-    next_commitment: Option<String>,
+    pub next_commitment: Option<String>,
+    /// Its matches at each challenge.
+    pub challenges: Vec<AtChallenge>,
     /// The rating after each match, in the order in which they ended.
-    history: Vec<Point>,
+    pub history: Vec<Point>,
+}
+
+/// The place of an agent among all by skill.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AgentPlace)]
+pub(crate) struct Place {
+    /// The rank from 1.
+    pub rank: usize,
+    /// The best and the worst rank among agents whose intervals overlap.
+    pub rank_range: [usize; 2],
+    /// The number of agents that have a rank.
+    pub ranked: usize,
+    /// Two standard deviations to each side of the skill in full.
+    pub interval: SkillInterval,
+}
+
+/// The matches of an agent at a challenge.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AgentAtChallenge)]
+pub(crate) struct AtChallenge {
+    pub challenge: String,
+    pub category: String,
+    /// The number of matches, open ones included.
+    pub match_count: usize,
+    /// The number of those that were scored.
+    pub scored_count: usize,
+    /// The number of those that were won.
+    pub win_count: usize,
+    /// The best score, 0 to 1000; null before the first.
+    pub best_score: Option<f64>,
+    /// The mean score, to 3 decimal places; null before the first.
+    pub mean_score: Option<f64>,
+}
+
+impl ShownAgent {
+    /// Returns the agent with that name.
+    pub(crate) fn named(state: &ArenaState, name: &str) -> Result<Self, Problem> {
+        let known = state.agent(name).ok_or_else(|| Problem::unknown("agent", name, ""))?.clone();
+        let rows = ranked(state, By::Skill, None, 0);
+        let own = rows.iter().find(|row| row.agent_id == name);
+        let challenges =
+            state.challenges().filter(|it| known.attempts.contains_key(&it.slug)).map(|challenge| {
+                let is_own = |game: &&Arc<Match>| game.agent_id == name && game.challenge == challenge.slug;
+                let scores = Scores::of(state.matches().filter(is_own));
+                AtChallenge {
+                    challenge: challenge.slug.clone(),
+                    category: challenge.category.clone(),
+                    match_count: state.matches().filter(is_own).count(),
+                    scored_count: scores.all.len(),
+                    win_count: scores.win_count,
+                    best_score: scores.all.iter().copied().reduce(f64::max),
+                    mean_score: scores.mean(),
+                }
+            });
+        Ok(Self {
+            place: own.and_then(|row| {
+                Some(Place {
+                    rank: row.rank,
+                    rank_range: row.rank_range?,
+                    ranked: rows.len(),
+                    interval: row.interval,
+                })
+            }),
+            challenges: challenges.collect(),
+            next_commitment: known.next_commitment(),
+            skill: state.skill(name),
+            agent: known.agent,
+            career: known.career,
+            titles: known.titles,
+            open_match: known.open_match,
+            history: known.history,
+        })
+    }
 }
 
 /// Registers an agent. The secret of its key is in the answer and nowhere else.
@@ -177,21 +337,7 @@ pub(crate) async fn register_agent(Post { app, caller, body }: Post) -> Answer {
     ("agent" = String, Path, description = "its name")), responses((status = 200, body = ShownAgent)))]
 pub(crate) async fn show_agent(Get(app, _): Get, Named(name): Named<String>) -> Answer {
     freshen(&app).await;
-    let known = {
-        let state = app.memory.arena.state();
-        state.agent(&name).map(|known| (known.clone(), state.skill(&name)))
-    };
-    let (known, skill) = known.ok_or_else(|| Problem::unknown("agent", &name, ""))?;
-    let shown = ShownAgent {
-        next_commitment: known.next_commitment(),
-        skill,
-        agent: known.agent,
-        career: known.career,
-        titles: known.titles,
-        open_match: known.open_match,
-        history: known.history,
-    };
-    json(StatusCode::OK, &shown)
+    json(StatusCode::OK, &ShownAgent::named(&app.memory.arena.state(), &name)?)
 }
 
 const STATES: [&str; 5] = ["entered", "submitted", "scored", "expired", "void"];
@@ -404,11 +550,35 @@ pub(crate) async fn show_match(Get(app, _): Get, Named(id): Named<String>) -> An
     json(StatusCode::OK, &*game)
 }
 
+/// Streams changes of matches as server-sent events: `event: match`, `id` is the number of the change, `data` the match as it is now.
+/// With the header `Last-Event-ID` the stream starts after that change, otherwise with the next one.
+#[utoipa::path(get, operation_id = "stream_matches", path = "/v1/arena/events", tag = "arena", params(Watched,
+    ("Last-Event-ID" = Option<u64>, Header, description = "the number of the last change that was received")), responses(
+    (status = 200, content_type = "text/event-stream", body = String), Absent))]
+pub(crate) async fn stream_matches(
+    Get(app, caller): Get,
+    headers: HeaderMap,
+    Params(watched): Params<Watched>,
+) -> Answer {
+    let state = app.memory.arena.state();
+    if let Some(name) = watched.agent.as_ref().filter(|name| state.agent(name).is_none()) {
+        return Err(Problem::unknown("agent", name, ""));
+    }
+    if let Some(slug) = watched.challenge.as_ref().filter(|slug| state.challenge(slug).is_none()) {
+        return Err(Problem::unknown("challenge", slug, ""));
+    }
+    let next = events::after_last(&headers)?.unwrap_or(state.change_count() as u64);
+    Ok(events::stream(app, caller, Source::Matches(watched), next)?.into_response())
+}
+
 /// The parameters of the table.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhichRatings {
+    /// `rating`, the default, or `skill`, which has no categories.
+    #[param(inline)]
+    by: Option<By>,
     /// The category: only agents that played it, by their rating in it.
     category: Option<String>,
     /// Only agents with at least this many matches.
@@ -426,13 +596,18 @@ pub(crate) struct RatingList {
     has_more: bool,
 }
 
-/// Lists agents by rating, overall or in a category.
+/// Lists agents by rating, overall or in a category, or by skill with the ranks that its deviation allows.
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(WhichRatings), responses(
     (status = 200, body = RatingList)))]
 pub(crate) async fn list_ratings(Get(app, _): Get, Params(which): Params<WhichRatings>) -> Answer {
     let limit = limit(which.limit, 100, 1000)?;
+    let by = which.by.unwrap_or_default();
+    if by == By::Skill && which.category.is_some() {
+        refuse!(BadRequest at "by", "found `skill` with a category, expected `rating`: skill is over all categories");
+    }
     freshen(&app).await;
-    let rows = ranked(&app.memory.arena.state(), which.category.as_deref(), which.matches_min.unwrap_or(0));
+    let state = app.memory.arena.state();
+    let rows = ranked(&state, by, which.category.as_deref(), which.matches_min.unwrap_or(0));
     let (ratings, has_more) = cut(rows.into_iter(), limit);
     json(StatusCode::OK, &RatingList { category: which.category, ratings, has_more })
 }

@@ -160,7 +160,7 @@ fn scored(
     let own: Vec<&ScoredItem> = items.iter().map(|(_, item)| item).collect();
     let concerned = over_cases::concerned(&app.memory, &own);
     if !concerned.is_empty() {
-        let arrival = Arrival { moment: now, is_backfilled: true };
+        let arrival = Arrival { moment: now, is_backfilled: true, trust: Trust::Claimed };
         let found = over_cases::refused(&app.memory, &mut app.reader()?, &own, &concerned, (None, arrival))?;
         let line = |place: usize| items.get(place).map_or(0, |(line, _)| *line);
         refused.extend(found.into_iter().map(|(place, problem)| (line(place), problem)));

@@ -217,7 +217,7 @@ async fn part(
         let concerned = over_cases::concerned(&shared.memory, &items);
         let mut refused = BTreeMap::new();
         if !concerned.is_empty() {
-            let arrival = Arrival { moment: now, is_backfilled: false };
+            let arrival = Arrival { moment: now, is_backfilled: false, trust: Trust::Claimed };
             let mut reader = shared.reader()?;
             refused = over_cases::refused(&shared.memory, &mut reader, &items, &concerned, (None, arrival))?;
         }

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse as _, Response};
 
-use crate::events;
+use crate::events::{self, Source};
 use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};
 
@@ -32,16 +32,10 @@ pub(crate) async fn stream(
         }
     }
     Filter::new(&app.memory, &app.memory.index(), &params)?;
-    let next = match headers.get("last-event-id") {
+    let next = match events::after_last(&headers)? {
+        Some(next) => next,
         None => size_at(&app, None).await?,
-        Some(last) => {
-            let read = last.to_str().ok().and_then(|text| text.parse::<u64>().ok()?.checked_add(1));
-            let wrong = || {
-                Problem::new(Code::BadRequest, "expected the position of a record in the log")
-                    .at("last-event-id")
-            };
-            read.ok_or_else(wrong)?
-        }
     };
-    Ok(events::stream(app, caller, params, next)?.into_response())
+    let source = Source::Records(Box::new(params));
+    Ok(events::stream(app, caller, source, next)?.into_response())
 }

@@ -1,13 +1,12 @@
 //! Leaderboards: the subjects of a scorecard by rank. The command line asks and answers the same; what is more
 //! than can be read at once is ranked from the index, or part by part.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use axum::http::Uri;
 use axum::http::header::CACHE_CONTROL;
 use karat::answers::LeaderboardMethod;
-use karat::answers::basis::{Basis, ItemsUsed};
+use karat::answers::basis::{Basis, ItemsUsed, TrustCounts};
 use karat::answers::leaderboard::method::{
     COMPARED_ITEMS_MAX, COMPARED_SUBJECTS_MAX, Page, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
@@ -37,7 +36,7 @@ use crate::guard::RESOURCE_POLICY;
 use crate::index::{Names, Row};
 use crate::params::{in_query, limit, query, timestamp};
 use crate::prelude::*;
-use crate::rows::{self, RECORDS_MAX, ReadOptions, refuse_left_out, refused, unanswerable};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, parts, refuse_left_out, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::subjects::all_subjects;
 
@@ -401,22 +400,6 @@ fn rank<'n>(
     Ok((board, ranking.subjects()))
 }
 
-/// Returns the positions that are read at once: the rows over cases of a subject at a task in one part, before all others.
-fn parts(over_cases: &BTreeMap<(u32, Option<u32>), Vec<u64>>, positions: Option<&[u64]>) -> Vec<Vec<u64>> {
-    let mut parts: Vec<Vec<u64>> = Vec::new();
-    for own in over_cases.values() {
-        match parts.last_mut().filter(|part| part.len() + own.len() <= RECORDS_MAX) {
-            Some(part) => part.extend(own),
-            None => parts.push(own.clone()),
-        }
-    }
-    let taken: HashSet<u64> = parts.iter().flatten().copied().collect();
-    let rest = positions.unwrap_or_default().iter().filter(|it| !taken.contains(it)).copied();
-    let rest: Vec<u64> = rest.collect();
-    parts.extend(rest.chunks(RECORDS_MAX).map(<[u64]>::to_vec));
-    parts
-}
-
 /// Computes leaderboards of more records than are read at once, part by part, with the method `means`.
 async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     let memory = Arc::clone(&app.memory);
@@ -425,7 +408,7 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
         let (mut subjects, mut tasks) = (Names::default(), Names::default());
         let mut groups: BTreeMap<Option<String>, Collected> = BTreeMap::new();
         let mut last = None;
-        let (mut count, mut filtered) = (0, 0);
+        let (mut trust, mut filtered) = (TrustCounts::default(), 0);
         let (mut with_cases, mut left_out) = (BTreeSet::new(), BTreeMap::new());
         for part in parts(&over_cases, Some(&positions)) {
             let Some(rows) = rows::read_part(&memory, reader, &pools, &part, &options)? else {
@@ -441,7 +424,8 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
                 let value = (subjects.place(subject), Some(tasks.place(task)), value);
                 groups.entry(label.map(str::to_owned)).or_default().add(value, cases, &mut with_cases);
             }
-            (count, filtered) = (count + rows.rows.len() as u64, filtered + rows.filtered);
+            trust.add_rows(&rows);
+            filtered += rows.filtered;
             last = Some((settings, karat::answers::leaderboard::by(&rows, &settings)));
             left_out.extend(rows.left_out);
         }
@@ -461,7 +445,7 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
             Ok(Board { group, by: by.clone(), ..board })
         });
         let boards = boards.collect::<Result<Vec<_>, Problem>>()?;
-        let basis = basis_of(&pools, (count, subjects.len(), Some(filtered)), &settings);
+        let basis = basis_of(&pools, (trust, subjects.len(), Some(filtered)), &settings);
         let mut answer = answer(basis, method, question.ask.group_by, boards, pages.means);
         answer.leave_out(&left_out);
         Ok(Made { answer, rows: None })
@@ -503,13 +487,14 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     let shared = Arc::clone(app);
     app.checked(move || {
         let Collected { values, mut cases } = collected;
-        let mut count = 0;
+        let mut trust = TrustCounts::default();
         // The index is released while subjects are ranked, so that commits do not wait for it.
         let values = {
             let index = shared.memory.index();
             let without: BTreeSet<u32> = left_out.keys().filter_map(|name| index.number(name)).collect();
             let (filter, _) = Filter::new(&shared.memory, &index, &question.selection())?;
-            let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
+            let rows =
+                index.rows(size).filter(|row| filter.admits(row)).inspect(|row| trust.add(row.trust, 1));
             let rest = rows.filter(|row| !over_cases.contains_key(&(row.subject, row.task)));
             let rest = rest.filter_map(|row| {
                 let score = row.score.map(Score::billionths);
@@ -540,7 +525,7 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
             None => board,
         };
         let board = board.map_err(|error| refused(&error))?;
-        let basis = basis_of(&pools, (count, subjects, None), &settings);
+        let basis = basis_of(&pools, (trust, subjects, None), &settings);
         let mut answer = answer(basis, method, None, vec![board], page);
         answer.leave_out(&left_out);
         Ok(Made { answer, rows: None })
@@ -548,10 +533,10 @@ async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
     .await
 }
 
-/// Returns the basis of an answer from the number of items and subjects, and of items left out.
+/// Returns the basis of an answer from the number of items by trust class, of subjects, and of items left out.
 fn basis_of(
     pools: &[Arc<ScorerPool>],
-    (count, subjects, left_out): (u64, usize, Option<u64>),
+    (trust, subjects, left_out): (TrustCounts, usize, Option<u64>),
     settings: &Settings,
 ) -> Basis {
     let decays = pools.iter().any(|pool| pool.card.decay().is_some());
@@ -560,13 +545,11 @@ fn basis_of(
         scorecards: pools.iter().map(|pool| ScorecardReference::of(&pool.card)).collect(),
         scale: pools.first().map_or(1, |pool| pool.card.scale.max),
         items: ItemsUsed {
-            count,
+            count: trust.sum(),
             subjects: subjects as u64,
-            repeated: None,
             left_out,
-            digest: None,
-            first_attempts: false,
-            notes: Vec::new(),
+            trust,
+            ..ItemsUsed::default()
         },
         decay: decays.then_some(karat::answers::DecayMoment::Own),
         level: settings.level,

@@ -8,7 +8,7 @@
 //! * `receipts`, `log`: proofs that items are in the log.
 //! * `events`: new records as they are stored; `deliveries`: what was sent of them; `health` and `gauges`: health and metrics.
 
-mod arena;
+pub(crate) mod arena;
 mod backfill;
 mod batch;
 mod deliveries;
@@ -54,6 +54,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(questions::judges))
         .routes(routes!(questions::tasks))
         .routes(routes!(questions::trend))
+        .routes(routes!(questions::compare))
         .routes(routes!(questions::grid))
         .routes(routes!(reviews::queue, reviews::decide))
         .routes(routes!(scorecards::list, scorecards::publish))
@@ -83,6 +84,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(arena::submit_match))
         .routes(routes!(arena::void_match))
         .routes(routes!(arena::list_ratings))
+        .routes(routes!(arena::stream_matches))
         .routes(routes!(signers::list_recorders, signers::register_recorder))
         .routes(routes!(signers::revoke_recorder))
         .routes(routes!(flows::list_tasks, flows::post_task))

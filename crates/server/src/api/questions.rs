@@ -5,7 +5,7 @@ use axum::http::Uri;
 use karat::answers;
 use karat::ask::About;
 use karat::ask::answer::gaps_of;
-use karat::ask::{Confidence, Grid, Items, Judges, Tasks, Trend};
+use karat::ask::{Confidence, Duel, Grid, Items, Judges, Tasks, Trend};
 use karat::document::Document;
 use karat::error::Error;
 use karat::leaderboard::By;
@@ -65,6 +65,15 @@ pub(crate) async fn tasks(Get(app, _): Get, uri: Uri) -> Answer {
     Absent, Unfit))]
 pub(crate) async fn trend(Get(app, _): Get, uri: Uri) -> Answer {
     ask::<Trend>(&app, &uri).await
+}
+
+/// Compares two subjects on the tasks that both have, as `karat compare` does.
+#[utoipa::path(get, operation_id = "show_comparison", path = "/v1/compare", tag = "records",
+    params(Duel, About, Items, Confidence, OfRecords), responses(
+    (status = 200, content((answers::comparison::Comparison = "application/json")), description = "`karat/comparison/2`"),
+    Absent, Unfit))]
+pub(crate) async fn compare(Get(app, _): Get, uri: Uri) -> Answer {
+    ask::<Duel>(&app, &uri).await
 }
 
 /// Puts subjects or runs side by side, task by task, the largest differences first.

@@ -4,13 +4,14 @@
 use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
 use karat::answers::review::{HeldScore, PendingReview, Review};
+use karat::answers::standing::Standing;
 use karat::standing::written;
 
 use super::answer as response;
 use crate::clock::random;
 use crate::prelude::*;
 use crate::select::size_at;
-use crate::standing::{Question, answer, refusal, rules};
+use crate::standing::{Question, answer, of_one, refusal, rules};
 use crate::subjects::all_subjects;
 
 /// The number of times that a decision is made again because something else about its subject came meanwhile.
@@ -180,6 +181,38 @@ pub async fn held(app: &Arc<App>, card: &str, subject: &str) -> Result<Option<He
     let (_, review) =
         review(app, Question::new(pool, vec![subject.to_owned()], app.clock.now(), size)).await?;
     Ok(review.and_then(|review| review.held))
+}
+
+/// Returns the standing that a verdict by this reviewer would lead to; the reason if it would be refused.
+pub async fn tried(
+    app: &Arc<App>,
+    it: &PendingReview,
+    verdict: ReviewVerdict,
+    reviewer: &str,
+) -> Result<Result<Standing, String>, Problem> {
+    let pool = app.memory.cards().find_used(&it.card)?;
+    let seen = it.review.held.as_ref().map(|held| held.digest.clone());
+    let (card, subject) = (it.card.clone(), it.subject.clone());
+    let request = ReviewRequest {
+        card,
+        subject,
+        verdict: Some(verdict),
+        reason: Some(String::from("tried")),
+        seen,
+        ..ReviewRequest::default()
+    };
+    let now = app.clock.now();
+    let (line, size) = (line(&request, reviewer, now)?, size_at(app, None).await?);
+    let question = Question { proposed: Some(line), ..Question::new(pool, vec![request.subject], now, size) };
+    let shared = Arc::clone(app);
+    app.read(move |reader| {
+        if let (Some(why), _) = refusal(&shared.memory, reader, &question)? {
+            return Ok(Err(why));
+        }
+        let found = of_one(&shared.memory, reader, &question)?;
+        Ok(found.ok_or_else(|| String::from("nothing of the subject counts")))
+    })
+    .await
 }
 
 /// Returns the review of the one subject of a question, and why the line that it proposes would be refused.

@@ -45,6 +45,9 @@ pub struct Challenge {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<BTreeMap<String, Value>>)]
     pub reference: Option<Value>,
+    /// An instance for practice: shown to all with its right answer, and never drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub practice: Option<Instance>,
     /// True if an instance is drawn for one agent only, so that there is nothing to learn from the matches of others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub single_use: bool,
@@ -69,7 +72,7 @@ pub struct Instance {
     /// The files that the agent may read: path and text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub workspace_files: BTreeMap<String, String>,
-    /// The right answer. It is never shown: the log has its digest, evidence has the scores.
+    /// The right answer. That of an instance that is drawn is never shown: the log has its digest, evidence has the scores.
     pub ground_truth: Value,
 }
 
@@ -92,8 +95,48 @@ impl Challenge {
         })
     }
 
+    /// Returns what the inputs of all instances share, as JSON Schema: their type, and the members that each has. What only one
+    /// instance has would tell of it before the clock starts, so a challenge of one instance has none.
+    pub fn input_schema(&self) -> Value {
+        let [first, rest @ ..] = self.instances.as_slice() else { return Value::Null };
+        let shared = |of: &dyn Fn(&Instance) -> Option<&'static str>| {
+            of(first).filter(|name| !rest.is_empty() && rest.iter().all(|it| of(it) == Some(name)))
+        };
+        let Some(kind) = shared(&|it| Some(type_of(&it.input))) else { return Value::Null };
+        let names = first.input.as_object().into_iter().flat_map(Map::keys);
+        let in_all = names.filter(|name| rest.iter().all(|it| it.input.get(name).is_some()));
+        let schema = |name: &String| match shared(&|it| it.input.get(name).map(type_of)) {
+            Some(kind) => json!({ "type": kind }),
+            None => json!({}),
+        };
+        let properties: Map<String, Value> = in_all.map(|name| (name.clone(), schema(name))).collect();
+        match properties.is_empty() {
+            true => json!({ "type": kind }),
+            false => json!({ "type": kind, "properties": properties }),
+        }
+    }
+
+    /// Returns the paths of the files that all instances have; none for a challenge of one.
+    pub fn shared_files(&self) -> Vec<String> {
+        let [first, rest @ ..] = self.instances.as_slice() else { return Vec::new() };
+        let names = first.workspace_files.keys().filter(|_| !rest.is_empty());
+        names.filter(|name| rest.iter().all(|it| it.workspace_files.contains_key(*name))).cloned().collect()
+    }
+
     /// Returns true if it is the same apart from the part that the server adds.
     pub fn is_same(&self, other: &Self) -> bool {
         Self { blind: other.blind.clone(), ..self.clone() } == *other
+    }
+}
+
+/// Returns the type of a value, as JSON Schema names it.
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }

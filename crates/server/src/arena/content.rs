@@ -12,6 +12,7 @@ use crate::signers::{Harness, Signer as _};
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "schema")]
+#[expect(clippy::large_enum_variant, reason = "a content is taken apart as soon as it is read")]
 pub enum Content {
     #[serde(rename = "karat/arena-challenge/1")]
     Challenge(Challenge),

@@ -26,7 +26,7 @@ pub(crate) use draw::{NONCE_MAX_BYTES, is_nonce};
 pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
 pub use karat::answers::skill::{Skill, SkillRating, Skills};
 pub use state::{AgentState, Arena, ArenaState, Point};
-pub use table::{RatedAgent, ranked};
+pub use table::{By, RatedAgent, SkillInterval, ranked};
 
 /// The number of slots of permits: two names in one slot wait for each other.
 const PERMITS: usize = 64;

@@ -31,6 +31,8 @@ pub struct ArenaState {
     /// The instances of each challenge that some agent has played.
     used: BTreeMap<String, Arc<BTreeSet<u32>>>,
     matches: Segments<Arc<Match>>,
+    /// The place of the match of each change, in the order of the log.
+    changes: Segments<usize>,
     places: Grown<usize>,
     /// The matches that may be submitted: the time of expiry in milliseconds, and the agent. No agent has two.
     open: BTreeSet<(i64, String)>,
@@ -137,6 +139,17 @@ impl ArenaState {
         self.matches.iter().rev()
     }
 
+    /// Returns the number of changes of matches so far.
+    pub(crate) fn change_count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Returns the match of each change from number `next` on, each as it is now.
+    pub(crate) fn changed(&self, next: usize) -> impl Iterator<Item = (usize, &Arc<Match>)> {
+        let places = self.changes.range(next..self.changes.len());
+        (next..).zip(places).filter_map(|(number, place)| Some((number, self.matches.get(*place)?)))
+    }
+
     /// Returns the agents with a match that expired before `now_milliseconds`.
     pub(crate) fn overdue(&self, now_milliseconds: i64) -> Vec<String> {
         let end = (now_milliseconds, String::new());
@@ -198,6 +211,7 @@ impl ArenaState {
                 }
                 self.open.insert(due);
                 self.places.insert(game.match_id.as_str(), self.matches.len());
+                self.changes.push(self.matches.len());
                 self.matches.push(Arc::new(game));
                 return;
             }
@@ -238,8 +252,10 @@ impl ArenaState {
 
     fn replace(&mut self, game: Match) {
         let place = self.places.get(&game.match_id);
-        if let Some(old) = place.and_then(|place| self.matches.get_mut(place)) {
+        let old = place.and_then(|place| Some((place, self.matches.get_mut(place)?)));
+        if let Some((place, old)) = old {
             *old = Arc::new(game);
+            self.changes.push(place);
         }
     }
 }

@@ -43,8 +43,19 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge)
     }
     // An instance is rated once: the same one twice under two numbers would be rated twice.
     let mut seen = BTreeMap::new();
+    let task = |instance: &Instance| json!([instance.input, instance.workspace_files, instance.seed]);
+    let shown =
+        |instance: &Instance| json!([instance.input, instance.workspace_files, instance.ground_truth]);
+    let practice = challenge.practice.as_ref().map(shown);
     for (place, instance) in challenge.instances.iter().enumerate() {
-        let task = json!([instance.input, instance.workspace_files, instance.seed]);
+        let task = task(instance);
+        if practice.as_ref() == Some(&shown(instance)) {
+            faults.found(
+                format!("$.instances[{place}]"),
+                "the instance for practice",
+                "one that no one has seen",
+            );
+        }
         if let Some(first) = seen.insert(canonical_json(&task), place) {
             let found = format!("the same as instance {first}");
             faults.found(format!("$.instances[{place}]"), found, "another seed, input or workspace");
@@ -83,14 +94,17 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge)
                 }
             }
             // Comparing an empty answer shows that the right one can be compared at all.
-            for (place, instance) in challenge.instances.iter().enumerate() {
+            let named = |(place, it)| (format!("$.instances[{place}]"), it);
+            let instances = challenge.instances.iter().enumerate().map(named);
+            let practice = challenge.practice.iter().map(|it| (String::from("$.practice"), it));
+            for (own, instance) in instances.chain(practice) {
                 let Some(evaluator) = &loaded else { break };
                 let Err(problems) = probe(challenge, instance, evaluator, &json!({}), None) else { continue };
                 for problem in problems.iter() {
                     let inner = problem.path.strip_prefix("$.").unwrap_or(&problem.path);
                     let field = match inner.starts_with("constraints") {
                         true => format!("$.{inner}"),
-                        false => format!("$.instances[{place}].{inner}"),
+                        false => format!("{own}.{inner}"),
                     };
                     faults.found(field, &problem.found, &problem.expected);
                 }

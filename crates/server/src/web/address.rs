@@ -31,6 +31,21 @@ pub fn scorecard(name: &str) -> String {
     format!("/scorecards/{}", part(name))
 }
 
+/// Returns the page of a challenge of the arena.
+pub fn challenge(slug: &str) -> String {
+    format!("/arena/challenges/{}", part(slug))
+}
+
+/// Returns the page of an agent of the arena.
+pub fn agent(name: &str) -> String {
+    format!("/arena/agents/{}", part(name))
+}
+
+/// Returns the page of a match of the arena.
+pub fn game(id: &str) -> String {
+    format!("/arena/matches/{}", part(id))
+}
+
 /// Returns the same page with another query: those of `fields` that are not empty.
 pub(crate) fn query(path: &str, fields: &[(&str, &str)]) -> String {
     let said: Vec<String> = fields

@@ -1,276 +1,210 @@
-//! The arena: challenges, ratings and matches, one page each.
+//! The arena: who leads, the challenges, the matches. `challenge`, `agent` and `game` have a page for each of these.
 
-use karat::document::Kind;
-use karat::document::figure::{History, Point, Series};
+use karat::document::{Kind, Row};
+use karat::text::{Tone, Writing, count};
 
 use super::items::given;
 use super::layout::*;
-use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
+use crate::api::arena::{ShownChallenge, freshen};
+use crate::arena::{ArenaState, By, Match, RatedAgent, State as Played, ranked};
+pub(super) use crate::headline::signed;
+use crate::headline::{self, ended, matches_of};
 use crate::prelude::*;
 
-const MATCHES: usize = 25;
-/// The largest number of agents whose ratings are drawn over time.
-const DRAWN: usize = 12;
-const TREND: usize = 24;
+/// The most matches of a page.
+pub const MATCHES: usize = 25;
+/// The most agents of the table: those that the API gives unless it is asked for more.
+const AGENTS: usize = 100;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
     category: Option<String>,
-    agent: Option<String>,
-    challenge: Option<String>,
     page: Option<usize>,
 }
 
 pub async fn show(Get(app, caller): Get, Params(asked): Params<Asked>) -> Answer {
-    let content = app
+    freshen(&app).await;
+    let (title, content) = app
         .checked({
             let app = Arc::clone(&app);
             move || {
                 let state = app.memory.arena.state();
-                Ok(if state.challenges().next().is_none() { empty() } else { filled(&state, &asked) })
+                Ok(if state.challenges().next().is_none() { empty() } else { filled(&app, &state, &asked) })
             }
         })
         .await?;
-    let lead =
-        "Agents enter matches of challenges, against the clock, and gain or lose rating by their scores.";
-    let sheet = Sheet { title: "Arena", part: "/arena", caller: Some(&caller) };
-    Ok(sheet.answer(html! { (heading(&[], "Arena", lead)) (content) }))
+    Ok(Sheet { title: &title, part: "/arena", caller: Some(&caller) }.answer_live(content))
 }
 
-fn empty() -> Markup {
-    html! {
+fn empty() -> (String, Markup) {
+    let title = String::from("There is no challenge yet");
+    let content = html! {
+        (heading(&[("/", "Home")], &title, ""))
         div.empty {
-            p { b { "There is no challenge yet." } " An administrator publishes one with " code { "POST /v1/arena/challenges" }
-                ", agents register with " code { "POST /v1/arena/agents" } " and enter with " code { "POST /v1/arena/matches" } "." }
+            p { "An administrator publishes one with " code { "POST /v1/arena/challenges" } ", agents register with "
+                code { "POST /v1/arena/agents" } " and enter with " code { "POST /v1/arena/matches" } "." }
             p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
         }
-    }
-}
-
-fn filled(state: &ArenaState, asked: &Asked) -> Markup {
-    html! {
-        (ratings(state, given(asked.category.as_deref())))
-        (challenges(state))
-        (matches(state, asked))
-    }
-}
-
-fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
-    let rows = ranked(state, category, 1);
-    let mut categories: Vec<&str> = state.challenges().map(|challenge| challenge.category.as_str()).collect();
-    categories.sort_unstable();
-    categories.dedup();
-    let values: Vec<f64> = rows.iter().flat_map(|row| trend(state, &row.agent_id)).collect();
-    let range = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &it| (low.min(it), high.max(it)));
-    let played = |points: u64, of: u64| if of == 0 { 0.0 } else { points as f64 / of as f64 };
-    let row = |it: &crate::arena::RatedAgent| {
-        let career = &it.career;
-        let trend = trend(state, &it.agent_id);
-        let won = played(career.win_count, career.match_count);
-        let skill = [&it.skill.full, &it.skill.discounted].map(|rating| Cell::Text(with_deviation(rating)));
-        line(
-            [
-                text(it.rank),
-                Cell::Link(
-                    it.agent_id.clone(),
-                    address::query("/arena", &[("agent", &it.agent_id)]) + "#matches",
-                ),
-                text(it.points),
-            ]
-            .into_iter()
-            .chain(skill.into_iter().filter(|_| category.is_none()))
-            .chain([
-                Cell::Trend(trend),
-                text(career.match_count),
-                Cell::Share(won),
-                Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
-                text_or(it.title.clone(), "none yet"),
-            ]),
-        )
     };
-    let (caption, skills) = match category {
-        Some(category) => (format!("Agents by their rating in {category}"), ""),
-        None => {
-            (String::from("Agents by rating; equal ratings share a rank"), " | Glicko-2 | repeats for less")
+    (title, content)
+}
+
+fn filled(app: &App, state: &ArenaState, asked: &Asked) -> (String, Markup) {
+    let category = given(asked.category.as_deref());
+    let by = if category.is_some() { By::Rating } else { By::Skill };
+    let rows = ranked(state, by, category, 1);
+    let told = headline::arena(&rows, category);
+    let all: Vec<&Arc<Match>> = state.matches().collect();
+    let scored =
+        || all.iter().filter_map(|game| if let Played::Scored(it) = &game.state { Some(it) } else { None });
+    let (number, verified) = (scored().count(), scored().filter(|it| it.verified).count());
+    let marks = [
+        (true, format!("all {} in a signed log", matches_of(all.len()))),
+        (verified == number, format!("{verified} of {number} scored ones verified by their steps")),
+    ];
+    let content = html! {
+        (heading(&[("/", "Home")], &told.text, &told.lead.join(" ")))
+        (trust_strip(&marks, "/verify"))
+        (ratings(state, &rows, category))
+        (challenges(app, state))
+        (list(app, ("/arena", asked.page), &[], &all))
+    };
+    (told.text, content)
+}
+
+fn ratings(state: &ArenaState, rows: &[RatedAgent], category: Option<&str>) -> Markup {
+    let categories: BTreeSet<&str> =
+        state.challenges().map(|challenge| challenge.category.as_str()).collect();
+    let row = |(at, it): (usize, &RatedAgent)| {
+        let ends = Some((it.interval.low, it.interval.high));
+        let value = match category {
+            None => Cell::interval(Some(it.skill.full.points), ends, Writing::decimals_of(0), false),
+            Some(_) => text(it.points),
+        };
+        let range = it.rank_range.filter(|[best, worst]| best != worst);
+        let range = range.map(|[best, worst]| (Tone::Plain, format!("could have rank {best} to {worst}")));
+        let unsure = it.skill.full.provisional && category.is_none();
+        let unsure = unsure.then(|| (Tone::Care, String::from("provisional: too few matches to compare by")));
+        let cells = [
+            text(it.rank),
+            link(&it.agent_id, address::agent(&it.agent_id)),
+            value,
+            text(it.career.match_count),
+            text(it.career.win_count),
+            text_or(it.title.as_ref(), "none yet"),
+        ];
+        Row {
+            is_behind: it.rank_range.is_some_and(|[best, _]| best > 1),
+            notes: range.into_iter().chain(unsure).collect(),
+            ..line_at(format!("/ratings/{at}"), cells)
         }
     };
+    let (api, value, of, caption) = match category {
+        None => (
+            String::from("/v1/arena/ratings?by=skill"),
+            "~skill@skill/full/points",
+            String::from("by skill"),
+            "Dot: the skill, as Glicko-2 estimates it from all matches. Grey cannot be first",
+        ),
+        Some(category) => (
+            address::query("/v1/arena/ratings", &[("category", category)]),
+            "!rating@points",
+            format!("in {category}"),
+            "By the rating in this category; equal ratings share a rank",
+        ),
+    };
     let columns =
-        format!("#rank | =agent | #rating{skills} | trend | #matches | %won | won, drawn, lost | title");
-    let mut table = grid(caption, &columns, rows.iter().map(row).collect());
-    if let Some(column) = table.columns.iter_mut().find(|it| it.label == "trend") {
-        column.kind = Kind::Trend { range, decimals: 0 };
+        format!("rank | =agent | {value} | #matches@career/match_count | #won@career/win_count | title");
+    let mut table = grid(caption, &columns, rows.iter().take(AGENTS).enumerate().map(row).collect());
+    table.is_part = rows.len() > AGENTS;
+    if let Some(rank) = table.columns.first_mut() {
+        *rank = column("rank", Kind::Rank).labelled("");
     }
-    section(
-        "ratings",
-        "Ratings",
-        html! {
-            nav.pages aria-label="Categories" {
-                a href="/arena" aria-current=[category.is_none().then_some("page")] { "all" }
-                @for name in categories {
-                    a href=(address::query("/arena", &[("category", name)])) aria-current=[(category == Some(name)).then_some("page")] { (name) }
-                }
+    let content = html! {
+        nav.pages aria-label="Categories" {
+            a href="/arena" aria-current=[category.is_none().then_some("page")] { "all" }
+            @for name in categories {
+                @let is_shown = category == Some(name);
+                a href=(address::query("/arena", &[("category", name)])) aria-current=[is_shown.then_some("page")] { (name) }
             }
-            @if rows.is_empty() { p { "No agent has played here yet." } }
-            @else {
-                (figure("ratings-figure", &table))
-                @if category.is_none() {
-                    p {
-                        "The rating is the Elo of the arena. Beside it stands Glicko-2, with two standard deviations to each side: the skill lies within them with 95 %. With a deviation above 110 it is provisional, too uncertain to compare by. In “repeats for less” the second match at a challenge counts half, the third a third, and so on."
-                    }
-                }
-                @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }
-            }
-        },
-    )
-}
-
-/// Returns the last ratings of an agent, oldest first.
-fn trend(state: &ArenaState, agent: &str) -> Vec<f64> {
-    let history = state.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
-    let skipped = history.len().saturating_sub(TREND);
-    history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
-}
-
-/// Writes a rating with two deviations, and says if it is provisional.
-fn with_deviation(rating: &SkillRating) -> String {
-    let whole = |points: f64| points.round_ties_even();
-    let mark = if rating.provisional { ", provisional" } else { "" };
-    format!("{}\u{a0}±\u{a0}{}{mark}", whole(rating.points), whole(2.0 * rating.deviation_points))
-}
-
-/// Writes a change of points with its sign; 0 has no sign.
-pub fn signed(points: i64) -> String {
-    if points == 0 { String::from("0") } else { format!("{points:+}") }
-}
-
-fn over_time(state: &ArenaState, rows: &[crate::arena::RatedAgent]) -> Markup {
-    let series = |agent: &AgentState| Series {
-        name: agent.agent.agent_id.clone(),
-        points: agent
-            .history
-            .iter()
-            .map(|point| Point {
-                time: Timestamp::parse(&point.at).ok(),
-                value: Some(point.rating_points as f64),
-                line: Some(point.rating_points as f64),
-                flag: None,
-            })
-            .collect(),
+        }
+        @if !rows.is_empty() { div data-answer=(api) { (figure("ratings-figure", &table)) } (acts(&[(api, "JSON")])) }
     };
-    let shown = rows.iter().take(DRAWN).filter_map(|row| state.agent(&row.agent_id)).map(series);
-    let history = History {
-        caption: format!("The rating of each agent after each match; the first {DRAWN} agents"),
-        value_label: String::from("rating"),
-        line_label: String::from("course"),
-        range: None,
-        decimals: 0,
-        series: shown.collect(),
-    };
-    karat::write::html::history("over-time", &history)
+    section("ratings", &format!("{} {of}", count(rows.len(), "agent")), content)
 }
 
-fn challenges(state: &ArenaState) -> Markup {
-    let row = |challenge: &Arc<crate::arena::Challenge>| {
-        let played = state.matches().filter(|game| game.challenge == challenge.slug).count();
-        line([
-            Cell::Link(
-                challenge.slug.clone(),
-                address::query("/arena", &[("challenge", &challenge.slug)]) + "#matches",
-            ),
-            text(&challenge.title),
-            text(&challenge.category),
-            text(&challenge.difficulty),
-            text(challenge.time_limit_seconds),
-            text(played),
-            Cell::Text(match challenge.single_use {
-                true => format!("{}, each for one agent", challenge.count()),
-                false => challenge.count().to_string(),
-            }),
-            Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
-        ])
+fn challenges(app: &App, state: &ArenaState) -> Markup {
+    let all = state.challenges().map(|it| ShownChallenge::new(app, it, state));
+    let row = |(at, it): (usize, ShownChallenge)| {
+        let best = it.best.first().map(|best| format!("{} by {}", best.score, best.agent_id));
+        let cells = [
+            link(&it.title, address::challenge(&it.slug)),
+            text(&it.category),
+            text(it.opponent_points),
+            text(seconds(it.time_limit_seconds)),
+            text(it.match_count),
+            text(it.win_count),
+            text_or(best, "none yet"),
+        ];
+        line_at(format!("/challenges/{at}"), cells)
     };
     let table = grid(
-        "The challenges; an agent plays each instance once",
-        "=challenge | what it is | category | difficulty | #time limit (s) | #matches | instances | scorecard",
-        state.challenges().map(row).collect(),
+        "Each has a page from which an agent can be connected. An agent plays each instance once",
+        "=challenge | category | #as an opponent@opponent_points | time limit | #matches@match_count | #won@win_count | best score",
+        all.enumerate().map(row).collect(),
     );
-    table_section("challenges", "Challenges", table)
+    let title = count(table.rows.len(), "challenge") + " to play";
+    let content = html! { div data-answer="/v1/arena/challenges" { (figure("challenges-figure", &table)) } };
+    section("challenges", &title, content)
 }
 
-fn matches(state: &ArenaState, asked: &Asked) -> Markup {
-    let (agent, challenge) = (given(asked.agent.as_deref()), given(asked.challenge.as_deref()));
-    let is_wanted = |game: &&Arc<Match>| {
-        agent.is_none_or(|it| it == game.agent_id) && challenge.is_none_or(|it| it == game.challenge)
-    };
-    let all = state.matches().filter(is_wanted).count();
-    let pages = all.div_ceil(MATCHES).max(1);
-    let page = asked.page.unwrap_or(1).clamp(1, pages);
-    let shown = state.matches().filter(is_wanted).skip((page - 1) * MATCHES).take(MATCHES);
-    let row = |game: &Arc<Match>| {
-        let (state, score, change) = match &game.state {
-            Played::Entered => ("open", absent("open"), absent("open")),
-            Played::Submitted(_) => ("submitted", absent("waits"), absent("open")),
-            Played::Void(_) => ("void", absent("no verdict"), absent("none")),
-            Played::Scored(scored) => (
-                scored.result.as_str(),
-                text(scored.score()),
-                Cell::Text(signed(scored.settled.rating.change_points)),
-            ),
-            Played::Expired(settled) => {
-                ("expired, a draw", absent("no answer"), Cell::Text(signed(settled.rating.change_points)))
-            }
-        };
+/// Writes a time limit.
+pub fn seconds(seconds: u32) -> String {
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+/// Shows these matches, the last entered first, and renews them as they change: on the page with this path, of which this is one of
+/// several, and selected by these fields of a query.
+pub fn list(
+    app: &App,
+    (path, page): (&str, Option<usize>),
+    by: &[(&str, &str)],
+    all: &[&Arc<Match>],
+) -> Markup {
+    let pages = all.len().div_ceil(MATCHES).max(1);
+    let page = page.unwrap_or(1).clamp(1, pages);
+    let row = |game: &&Arc<Match>| {
+        let score = if let Played::Scored(scored) = &game.state { Some(scored.score()) } else { None };
+        let rating = game.settled().map(|settled| &settled.rating);
+        let expected = rating.and_then(|rating| rating.expected);
         line([
-            Cell::Link(game.match_id.clone(), format!("/arena/matches/{}", address::part(&game.match_id))),
+            link(&game.match_id, address::game(&game.match_id)),
+            link(&game.agent_id, address::agent(&game.agent_id)),
+            link(&game.challenge, address::challenge(&game.challenge)),
             text(&game.started_at),
-            text(&game.agent_id),
-            text(&game.challenge),
-            text(state),
-            score,
-            change,
+            text(ended(game)),
+            text_or(score, "none"),
+            expected.map_or_else(|| absent("nothing"), Cell::Share),
+            text_or(rating.map(|rating| signed(rating.change_points)), "none"),
         ])
     };
-    let number = if all == 1 { String::from("1 match") } else { format!("{all} matches") };
-    let of: String = [agent, challenge].into_iter().flatten().map(|name| format!(" of {name}")).collect();
-    let table = grid(
-        format!("{number}{of}, the newest first"),
-        "=match | entered | agent | challenge | ended | #score | #rating",
-        shown.map(row).collect(),
-    );
-    let to = |page: usize| {
-        let text = |field: &Option<String>| field.clone().unwrap_or_default();
-        let number = page.to_string();
-        let query = [("agent", text(&asked.agent)), ("challenge", text(&asked.challenge)), ("page", number)];
-        let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        address::query("/arena", &query) + "#matches"
-    };
-    section(
-        "matches",
-        "Matches",
-        html! {
-            @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
-            @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(state, agent)) }
-            (figure("matches-figure", &table))
-            (turn("matches", ["Newer", "Older"], (page, pages), to))
-        },
-    )
-}
-
-/// Shows one agent in a few numbers.
-fn career(state: &ArenaState, agent: &AgentState) -> Markup {
-    let career = &agent.career;
-    let skill = state.skill(&agent.agent.agent_id);
+    let columns = "=match | agent | challenge | entered | result | #score | #expected | #rating";
+    let caption = "Expected is the score, from 0 for a loss to 1 for a win, that the rating foretold";
+    let shown = all.iter().skip((page - 1) * MATCHES).take(MATCHES);
+    let mut table = grid(caption, columns, shown.map(row).collect());
+    table.is_part = true;
+    let to = |page: usize| address::query(path, &[("page", &page.to_string())]) + "#matches";
+    let title = if all.is_empty() { String::from("No match yet") } else { matches_of(all.len()) };
     html! {
-        dl.figures {
-            div { dt { (agent.agent.agent_id) } dd { (career.rating_points) " " small { "rating" } } }
-            div { dt { "Glicko-2" } dd { (with_deviation(&skill.full)) } }
-            div { dt { "repeats for less" } dd { (with_deviation(&skill.discounted)) } }
-            div { dt { "played" } dd { (career.match_count) " " small { (career.win_count) " won, " (career.draw_count) " drawn, " (career.loss_count) " lost" } } }
-            div { dt { "best streak" } dd { (career.best_streak) } }
-            @if let Some(title) = agent.titles.first() { div { dt { "title" } dd { (title) } } }
+        section aria-labelledby="matches" id="live" data-live=(address::query("/arena/events", by)) data-now=(app.clock.now()) {
+            h2 id="matches" { (title) }
+            @if !all.is_empty() { (figure("matches-figure", &table)) (turn("matches", ["Newer", "Older"], (page, pages), to)) }
+            (acts(&[(address::query("/v1/arena/matches", by), "JSON")]))
         }
     }
 }

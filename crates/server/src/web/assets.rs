@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use std::sync::LazyLock;
 
-use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
 use flate2::read::GzDecoder;
 use karat::write::html;
 
+use super::pack::takes_gzip;
 use crate::prelude::*;
 
 /// A file that the server provides.
@@ -30,7 +31,8 @@ impl Asset {
         Self {
             path: format!("/static/{stem}-{short}.{ending}"),
             media_type,
-            tag: format!("\"{short}\""),
+            // The same for both forms that it is sent in.
+            tag: format!("W/\"{short}\""),
             body,
             is_packed: false,
         }
@@ -39,8 +41,16 @@ impl Asset {
 
 /// The style of all pages, both static files and pages of the server.
 pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new("style", "css", "text/css; charset=utf-8", html::compact(html::STYLE).into_bytes())
+    let face = format!(
+        "@font-face{{font-family:\"Karat Sans\";font-weight:400 700;font-display:optional;src:url({})}}\n",
+        FACE.path
+    );
+    Asset::new("style", "css", "text/css; charset=utf-8", (face + &html::compact(html::STYLE)).into_bytes())
 });
+
+/// The face of all text: a part of Source Sans 3 under another name, as its licence asks (sans-license.txt).
+pub static FACE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("sans", "woff2", "font/woff2", &include_bytes!("sans.woff2")[..]));
 
 /// The script of all pages: sorting and filtering as in static files. Every page is complete without it.
 pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
@@ -50,6 +60,12 @@ pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
 
 pub static ICON: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("icon", "svg", "image/svg+xml", html::compact(include_str!("icon.svg")).into_bytes())
+});
+
+/// The script of the pages of the arena: what is live there renews itself. Every page is complete without it.
+pub static LIVE: LazyLock<Asset> = LazyLock::new(|| {
+    let text = html::compact(include_str!("live.js"));
+    Asset::new("live", "js", "text/javascript; charset=utf-8", text.into_bytes())
 });
 
 /// The script of the pages that compute in the browser.
@@ -72,8 +88,10 @@ static UNPACKED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");
-    let Some(asset) =
-        [&STYLE, &SCRIPT, &ICON, &PAGE, &ENGINE].map(|it| &**it).into_iter().find(|asset| asset.path == path)
+    let Some(asset) = [&STYLE, &FACE, &SCRIPT, &ICON, &LIVE, &PAGE, &ENGINE]
+        .map(|it| &**it)
+        .into_iter()
+        .find(|asset| asset.path == path)
     else {
         return Err(Problem::not_found("there is no such file"));
     };
@@ -100,14 +118,4 @@ pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
         headers.insert(ETAG, tag);
     }
     Ok(response)
-}
-
-/// Returns true if the client says that it reads gzip.
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
-    let mut codings = lists.flat_map(|list| list.split(',')).map(|it| it.replace(' ', ""));
-    codings.any(|it| match it.split_once(";q=") {
-        Some((name, weight)) => name == "gzip" && weight.parse().is_ok_and(|weight: f32| weight > 0.0),
-        None => it == "gzip",
-    })
 }

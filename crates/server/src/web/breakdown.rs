@@ -16,14 +16,24 @@ pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     let mut document = account(record, change);
     // A table of a score that is not there says nothing.
     document.parts.retain(|part| !matches!(part, Part::Table(table) if table.is_detail));
+    for part in &mut document.parts {
+        // A note says how exact it is.
+        if let Part::Table(table) = part
+            && let Some((what, _)) = table.caption.split_once("; ")
+        {
+            table.caption = what.to_owned();
+        }
+    }
+    // The headline names gates, and so does the table below.
+    document.findings.clear();
     document.parts.insert(0, Part::Heading(String::from("How the score adds up")));
     document.parts.extend(conditions(record));
-    document.parts.push(Part::Heading(String::from("The facts behind each bar")));
+    document.parts.push(Part::Heading(String::from("What the evidence said, and who said it")));
     document.parts.push(Part::Table(facts(record)));
     html! {
-        p { (document.title) }
-        (about(record))
         (body("part", &document))
+        (about(record))
+        details { summary { "Exactly how" } (figure("exactly", &formulas(record))) }
     }
 }
 
@@ -32,12 +42,11 @@ fn about(record: &Record<'_>) -> Markup {
     html! {
         dl.about {
             @if let Some(task) = context.task { div { dt { "task" } dd { (task) } } }
-            @if let Some(time) = context.time { div { dt { "took place" } dd { time { (time.to_string()) } } } }
+            @if let Some(time) = context.time { div { dt { "took place" } dd { (words(&time.to_string())) } } }
             @if let Some(outcome) = context.outcome { div { dt { "ended" } dd { (outcome.name()) } } }
-            @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { time { (as_of) } } } }
+            @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { (words(as_of)) } } }
             @if let Some(profile) = record.profile { div { dt { "weights" } dd { "profile " (profile.name) } } }
             @if let Some(used) = record.override_use { div { dt { "weights" } dd { (override_words(used)) } } }
-            div { dt { "mean" } dd { (record.card.mean.name()) } }
         }
     }
 }
@@ -71,46 +80,66 @@ fn conditions(record: &Record<'_>) -> Vec<Part> {
             None => String::from("it does not hold"),
         }
     };
-    let row = |kind: &str, name: &str, when: &str, what: String, did: String| {
-        line([Cell::Text(format!("{kind} {name}")), text(when), Cell::Text(what), Cell::Text(did)])
+    let row = |kind: &str, name: &str, what: String, did: String| {
+        line([Cell::Text(format!("{kind} {name}")), Cell::Text(what), Cell::Text(did)])
     };
     let rules = card.rules.iter().map(|rule| {
         let what = format!("the score becomes {}", rule.set.text);
-        row("rule", &rule.name, &rule.when.text, what, did(&rule.name, StepKind::Rule))
+        row("rule", &rule.name, what, did(&rule.name, StepKind::Rule))
     });
-    let gates = card.gates.iter().map(|gate| {
-        row("gate", &gate.name, &gate.when.text, effect(gate, card), did(&gate.name, StepKind::Gate))
-    });
+    let gates = card
+        .gates
+        .iter()
+        .map(|gate| row("gate", &gate.name, effect(gate, card), did(&gate.name, StepKind::Gate)));
     let rows: Vec<Row> = rules.chain(gates).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let table = grid("What each does to this score", "=name | when | effect | here", rows);
+    let table = grid("What each does to this score", "=name | while it holds | &here", rows);
     vec![Part::Heading(String::from("Rules and gates")), Part::Table(table)]
 }
 
-/// Lists the facts that each dimension reads, directly or through `let`.
+/// Lists the facts that dimensions read, directly or through `let`.
 fn facts(record: &Record<'_>) -> Table {
     let card = record.card;
-    let row = |dimension: &Dimension| {
-        let facts = behind(card, dimension).into_iter().filter_map(|at| {
-            let (fact, value) = (card.facts.get(at)?, record.item.facts.get(at)?);
-            let shown = if fact.is_missing(value) {
-                String::from("missing")
-            } else {
-                written(value) + &unit(&fact.unit)
-            };
-            let from = match fact.from {
-                Reporter::Unstated => String::new(),
-                from => format!(" from {}", from.name()),
-            };
-            Some(format!("{} = {shown}{from}", fact.name))
-        });
-        let facts: Vec<String> = facts.collect();
-        line([text(&dimension.label), text(&dimension.formula.text), Cell::Text(facts.join("; "))])
+    let mut used: Vec<(usize, Vec<&str>)> = Vec::new();
+    for dimension in &card.dimensions {
+        for at in behind(card, dimension) {
+            match used.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, read_by)) => read_by.push(&dimension.label),
+                None => used.push((at, vec![&dimension.label])),
+            }
+        }
+    }
+    let row = |(at, read_by): (usize, Vec<&str>)| {
+        let (fact, value) = (card.facts.get(at)?, record.item.facts.get(at)?);
+        let said = (!fact.is_missing(value)).then(|| written(value) + &unit(&fact.unit));
+        let from = Some(fact.from).filter(|from| *from != Reporter::Unstated);
+        Some(line([
+            text(&fact.name),
+            text_or(said, "missing"),
+            text_or(from.map(Reporter::name), "anyone"),
+            text(list(&read_by)),
+            text_or(Some(&fact.about).filter(|about| !about.is_empty()), "not said"),
+        ]))
     };
-    let rows = card.dimensions.iter().map(row).collect();
-    grid("What the evidence said, and who said it", "=dimension | formula | facts", rows)
+    let rows = used.into_iter().filter_map(row).collect();
+    grid("", "=fact | value | on the word of | counts for | &what it is", rows)
+}
+
+/// Lists the formulas of the scorecard, as its file has them.
+fn formulas(record: &Record<'_>) -> Table {
+    let card = record.card;
+    let row = |name: &str, formula: &str| line([text(name), Cell::Text(format!("`{formula}`"))]);
+    let named = card.lets.iter().map(|it| row(&it.name, &it.formula.text));
+    let dimensions = card.dimensions.iter().map(|it| row(&it.label, &it.formula.text));
+    let rules = card
+        .rules
+        .iter()
+        .map(|it| row(&format!("rule {}", it.name), &format!("{} when {}", it.set.text, it.when.text)));
+    let gates = card.gates.iter().map(|it| row(&format!("gate {}", it.name), &it.when.text));
+    let caption = format!("The values are brought together by their {}", card.mean.name().replace('-', " "));
+    grid(caption, "=name | &formula", named.chain(dimensions).chain(rules).chain(gates).collect())
 }
 
 fn written(fact: &Fact<'_>) -> String {

@@ -2,9 +2,13 @@
 
 use axum::extract::Request;
 use axum::http::Method;
-use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN, SET_COOKIE};
+use axum::http::Uri;
+use axum::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, ORIGIN, REFERER, SET_COOKIE,
+};
 use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
+use karat::headline;
 
 use super::layout::*;
 use super::session;
@@ -18,6 +22,8 @@ const PROGRAMS: [&str; 6] = ["v1/", "tile/", "checkpoint", "healthz", "metrics",
 struct ShownProblem {
     title: String,
     detail: String,
+    #[serde(default)]
+    field: Option<String>,
     #[serde(default)]
     problems: Vec<ProblemPart>,
 }
@@ -45,6 +51,8 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     let is_signed_in = !headers.contains_key(AUTHORIZATION) && headers.contains_key(COOKIE);
     let key = session::secret(headers).filter(|_| is_signed_in);
     let has_key = key.is_some();
+    // Where to go on from a page that tells of an error.
+    let back = if is_safe { request.uri().clone() } else { came_from(headers) };
     let response = if !is_safe && !is_own(headers) {
         let why =
             "the form comes from another site, or does not say from which: open it here and send it again";
@@ -62,7 +70,7 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     if !(is_problem && wants_page) {
         return response;
     }
-    let mut page = problem_page(response).await;
+    let mut page = problem_page(response, &back, is_safe).await;
     // A cookie with a key that is no longer known would make every later request fail.
     if has_key && page.status() == StatusCode::UNAUTHORIZED {
         page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(session::GONE));
@@ -80,27 +88,71 @@ fn is_own(headers: &HeaderMap) -> bool {
     authority.is_some() && authority == host && site.is_none_or(|site| site == "same-origin")
 }
 
-async fn problem_page(response: Response<Body>) -> Response<Body> {
+/// Returns the address of the page of this server that a request came from; of another site or unknown, the first page.
+pub fn came_from(headers: &HeaderMap) -> Uri {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let own = || {
+        let (_, rest) = text(REFERER)?.split_once("://")?;
+        let path = rest.strip_prefix(text(HOST)?)?;
+        session::own(path).parse().ok()
+    };
+    own().unwrap_or_default()
+}
+
+async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let problem: ShownProblem = serde_json::from_slice(&bytes).unwrap_or_else(|_| ShownProblem {
         title: head.status.canonical_reason().unwrap_or_default().to_owned(),
         detail: String::from("the server gave no details"),
+        field: None,
         problems: Vec::new(),
     });
-    let sheet = Sheet { title: &problem.title, part: "", caller: None };
+    let told = headline::problem(&problem.title, &problem.detail, problem.field.as_deref());
+    let caller = head.extensions.get::<Caller>().cloned();
+    let sheet = Sheet { title: &told.finding, part: "", caller: caller.as_ref() };
+    let path = session::own(back.path());
+    let address = session::own(back.path_and_query().map_or("/", |it| it.as_str()));
     let content = html! {
-        h1 { (problem.title) }
-        p.lead { (problem.detail) }
-        @if problem.problems.len() > 1 {
-            ul.sentences { @for part in &problem.problems { li { (part.detail) } } }
+        div.say {
+            (above(&[("/", "Home")], html! {}))
+            h1 { (words(&told.finding)) }
+            @if !told.lead.is_empty() { p.lead { (words(&told.lead)) } }
         }
-        @if head.status == StatusCode::UNAUTHORIZED { (session::fields("")) }
-        p { a href="/" { "To the leaderboard" } }
+        @if problem.problems.len() > 1 {
+            ul.sentences { @for part in &problem.problems { li { (words(&part.detail)) } } }
+        }
+        @match (head.status, &told.field) {
+            (StatusCode::UNAUTHORIZED, _) => (session::fields("", address)),
+            (_, Some(field)) if is_safe => (corrected(path, back.query().unwrap_or_default(), field, told.is_unknown)),
+            (StatusCode::NOT_FOUND, _) => p { a href="/" { "To the leaderboards" } },
+            _ if is_safe => p { a href=(address) { "Try again" } },
+            _ => p { a href=(address) { "Back to the page, as it is now" } },
+        }
     };
     let page = sheet.answer_with(head.status, content);
     let (own, body) = page.into_parts();
-    head.headers.remove(axum::http::header::CONTENT_LENGTH);
+    head.headers.remove(CONTENT_LENGTH);
     head.headers.extend(own.headers);
     Response::from_parts(head, body)
+}
+
+/// Shows the query as a form in which a field is to be corrected, or a link without that field.
+fn corrected(path: &str, query: &str, field: &str, is_unknown: bool) -> Markup {
+    let all: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let others = || all.iter().filter(|(name, value)| name != field && !value.is_empty());
+    let rest: Vec<(&str, &str)> = others().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let value = all.iter().find(|(name, _)| name == field).map(|(_, value)| value);
+    html! {
+        @match value.filter(|_| !is_unknown) {
+            Some(value) => {
+                form.fields action=(path) {
+                    @for (name, value) in others() { input type="hidden" name=(name) value=(value); }
+                    label { (field) input name=(field) value=(value) autofocus; }
+                    button.go type="submit" { "Try again" }
+                }
+            },
+            None => p { a href=(address::query(path, &rest)) { "Open the page without it" } },
+        }
+    }
 }

@@ -1,50 +1,58 @@
-//! The workflows: a page of all tasks, and one of each with its plans, recordings and scores.
+//! The workflows: a page of all tasks, and one of each with its plans by score, and the recordings behind each score.
 
-use karat::text::cut;
+use karat::document::Kind;
+use karat::text::Writing;
 use karat_core::number::Score;
 
 use super::layout::*;
 use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
+use crate::headline::{self, score, three_decimals};
 use crate::market;
 use crate::prelude::*;
 
 const DIGEST_CHARACTERS: usize = 19;
 
 pub async fn show(Get(app, caller): Get) -> Answer {
-    let now = app.clock.now();
-    let content = {
-        let state = app.memory.flows.state();
-        if state.tasks().next().is_none() { empty() } else { tasks(&state, now) }
-    };
-    let lead = "Miners hand in plans for tasks, recorders that are drawn run them, and the median of what they recorded counts.";
-    let sheet = Sheet { title: "Workflows", part: "/workflows", caller: Some(&caller) };
-    Ok(sheet.answer(html! { (heading(&[], "Workflows", lead)) (content) }))
-}
-
-pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     // If verdicts that are due cannot be written now, the next request tries again.
     let _ = market::settle_due(&app).await;
     let now = app.clock.now();
-    let content = {
+    let (title, content) = {
+        let state = app.memory.flows.state();
+        let all: Vec<&TaskState> = state.tasks().collect();
+        let told = headline::flows(&all, now);
+        let lead = told.lead.join(" ");
+        let content = html! {
+            (heading(&[("/", "Home")], &told.text, &lead))
+            @if all.is_empty() { (empty()) } @else { (tasks(&state, now)) }
+        };
+        (told.text, content)
+    };
+    Ok(Sheet { title: &title, part: "/workflows", caller: Some(&caller) }.answer(content))
+}
+
+pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
+    let _ = market::settle_due(&app).await;
+    let now = app.clock.now();
+    let (title, content) = {
         let state = app.memory.flows.state();
         let of_task = state.task(&id).ok_or_else(|| market::no_task(&id))?;
-        let lead = of_task.task.content.get("description").and_then(Value::as_str).unwrap_or_default();
-        html! {
-            (heading(&[("/workflows", "Workflows")], &id, ""))
-            @if !lead.is_empty() { p { (words(lead)) } }
-            (about(&of_task.task, now))
+        let told = headline::flows(&[of_task], now);
+        let asked = of_task.task.content.get("description").and_then(Value::as_str).unwrap_or_default();
+        let content = html! {
+            (heading(&[("/", "Home"), ("/workflows", "Workflows")], &told.text, &told.lead.join(" ")))
             (plans(of_task, now))
-        }
+            (about(&of_task.task, asked, now))
+            (acts(&[(format!("/v1/workflows/tasks/{}", address::part(&id)), "JSON")]))
+        };
+        (told.text, content)
     };
-    let sheet = Sheet { title: &id, part: "/workflows", caller: Some(&caller) };
-    Ok(sheet.answer(content))
+    Ok(Sheet { title: &title, part: "/workflows", caller: Some(&caller) }.answer(content))
 }
 
 fn empty() -> Markup {
     html! {
         div.empty {
-            p { b { "There is no task yet." } " An administrator posts one with " code { "POST /v1/workflows/tasks" }
-                ", miners hand in plans, and recorders deliver recordings of their runs." }
+            p { "An administrator posts a task with " code { "POST /v1/workflows/tasks" } ", miners hand in plans, and recorders that are drawn deliver recordings of their runs." }
             p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
         }
     }
@@ -52,7 +60,7 @@ fn empty() -> Markup {
 
 const fn phase(phase: Phase) -> &'static str {
     match phase {
-        Phase::Plans => "plans are accepted",
+        Phase::Plans => "accepts plans",
         Phase::Recordings => "plans are recorded",
         Phase::Over => "over",
     }
@@ -61,9 +69,8 @@ const fn phase(phase: Phase) -> &'static str {
 fn tasks(state: &FlowState, now: Timestamp) -> Markup {
     let row = |of_task: &TaskState| {
         let task = &of_task.task.task;
-        let scored = of_task.plans.values().filter(|plan| {
-            matches!(plan.verdict.as_ref().map(|it| &it.state), Some(VerdictState::Scored { .. }))
-        });
+        let scored = of_task.plans.values().filter_map(score);
+        let best = scored.clone().max().map(three_decimals);
         line([
             Cell::Link(task.task_id.clone(), format!("/workflows/{}", address::part(&task.task_id))),
             text(phase(task.phase(now))),
@@ -71,24 +78,26 @@ fn tasks(state: &FlowState, now: Timestamp) -> Markup {
             text(&task.recordings_until),
             text(of_task.plans.len()),
             text(scored.count()),
+            text_or(best, "none yet"),
             Cell::Link(task.card.clone(), address::scorecard(&task.card)),
         ])
     };
     let table = grid(
-        "The tasks, the last posted first",
-        "=task | now | plans until | recordings until | #plans | #scored | scorecard",
+        "The last posted first",
+        "=task | state | plans until | recordings until | #plans | #scored | #best score | scorecard",
         state.tasks().map(row).collect(),
     );
-    figure("tasks-figure", &table)
+    table_section("tasks", "Tasks", table)
 }
 
-fn about(stored: &StoredTask, now: Timestamp) -> Markup {
+fn about(stored: &StoredTask, asked: &str, now: Timestamp) -> Markup {
     let StoredTask { task, draw, .. } = stored;
-    html! {
+    let content = html! {
+        @if !asked.is_empty() { p { (words(asked)) } }
         dl.about {
-            div { dt { "now" } dd { (phase(task.phase(now))) } }
-            div { dt { "plans until" } dd { time { (task.plans_until) } } }
-            div { dt { "recordings until" } dd { time { (task.recordings_until) } } }
+            div { dt { "state" } dd { (phase(task.phase(now))) } }
+            div { dt { "plans until" } dd { (words(&task.plans_until)) } }
+            div { dt { "recordings until" } dd { (words(&task.recordings_until)) } }
             div { dt { "recordings" } dd { "at least " (task.recordings) " of " (task.recorders) ", whose recorders are drawn from " (task.may_record.len()) } }
             div { dt { "scorecard" } dd { a href=(address::scorecard(&task.card)) { (task.card) } } }
             div { dt { "commitment" } dd { code { (task.commitment) } } }
@@ -96,57 +105,60 @@ fn about(stored: &StoredTask, now: Timestamp) -> Markup {
                 @if task.phase(now) == Phase::Plans { "secret while plans are accepted" } @else { code { (draw.digits()) } }
             } }
         }
-    }
+    };
+    section("task", "The task", content)
 }
 
 fn plans(of_task: &TaskState, now: Timestamp) -> Markup {
-    let count = of_task.plans.len();
-    if !of_task.is_public(now) {
-        return html! { p { (count) @if count == 1 { " plan was" } @else { " plans were" } " handed in. They are secret while plans are accepted." } };
-    }
-    if count == 0 {
-        return html! { p { "No plan was handed in." } };
+    if !of_task.is_public(now) || of_task.plans.is_empty() {
+        return html! {};
     }
     html! {
-        section aria-labelledby="plans" {
-            h2 id="plans" { "Plans" }
-            (figure("plans-figure", &table(of_task)))
-        }
+        (table_section("plans", "Plans by score", table(of_task)))
         @for plan in of_task.plans.values() { (recordings(plan)) }
     }
 }
 
 fn table(of_task: &TaskState) -> Table {
-    let row = |plan: &PlanState| {
-        let (score, result) = match plan.verdict.as_ref().map(|verdict| &verdict.state) {
-            None => {
-                let came = format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len());
-                (absent("not yet"), Cell::Text(came))
-            }
-            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(reason)),
-            Some(VerdictState::Scored { score, record, .. }) => {
-                let link = format!("/records/{}", address::part(record));
-                (Cell::Text(three_decimals(*score)), Cell::Link(String::from("record"), link))
+    let row = |plan: &&PlanState| {
+        let result = match plan.verdict.as_ref().map(|verdict| &verdict.state) {
+            None => Cell::Text(format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len())),
+            Some(VerdictState::NoVerdict { reason }) => text(reason),
+            Some(VerdictState::Scored { record, .. }) => {
+                Cell::Link(String::from("how it adds up"), format!("/records/{}", address::part(record)))
             }
         };
+        let all = plan.verdict.iter().flat_map(|verdict| &verdict.recordings).filter_map(|it| it.score);
+        let ends = all.clone().min().zip(all.max()).map(|(low, high)| (shown(low), shown(high)));
+        let value = score(plan).map_or_else(
+            || absent("not yet"),
+            |score| Cell::interval(Some(shown(score)), ends, Writing::shares(), false),
+        );
         line([
             Cell::Link(plan.plan.miner.clone(), address::subject(&plan.plan.miner, None)),
-            score,
+            value,
             result,
             text(&plan.plan.submitted_at),
             Cell::Text(plan.drawn.join(", ")),
         ])
     };
-    grid(
-        "The plans, by miner",
-        "=miner | #score | result | handed in | drawn to record it",
-        of_task.plans.values().map(row).collect(),
-    )
+    let columns = vec![
+        column("miner", Kind::Name),
+        // The range of all that was recorded.
+        column("score", Kind::Interval { sides: None, level: 1.0 }),
+        column("result", Kind::Text),
+        column("handed in", Kind::Text),
+        column("recorders", Kind::Text),
+    ];
+    let mut plans: Vec<&PlanState> = of_task.plans.values().collect();
+    plans.sort_by_key(|plan| std::cmp::Reverse(score(plan)));
+    let caption = "Dot: the median, which counts. Bar: from the lowest recording to the highest";
+    Table::new(caption, columns, plans.iter().map(row).collect())
 }
 
-/// Writes a score with three decimals at most, cut and never rounded up: all of them are in its record.
-fn three_decimals(score: Score) -> String {
-    cut(score.units(), 15, 3)
+/// Returns a score as it is written, with three decimals at most: a number that rounds it could be higher.
+fn shown(score: Score) -> f64 {
+    three_decimals(score).parse().unwrap_or_default()
 }
 
 /// Shows the recordings of a plan that has a verdict.
@@ -160,23 +172,18 @@ fn recordings(plan: &PlanState) -> Markup {
     };
     let row = |it: &flows::Scored| {
         let short: String = it.recording.chars().take(DIGEST_CHARACTERS).collect();
+        let link = format!("/v1/workflows/recordings/{}", address::part(&it.recording));
+        let role = if counted == Some(&it.recording) { "the median: it counts" } else { "not the median" };
         line([
-            Cell::Link(
-                format!("{short}…"),
-                format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
-            ),
+            Cell::Link(format!("{short}…"), link),
             text(&it.recorder),
             text_or(it.score.map(three_decimals), "none"),
-            Cell::Text(String::from(if counted == Some(&it.recording) {
-                "the median: it counts"
-            } else {
-                "kept"
-            })),
+            text(role),
         ])
     };
     let table = grid(
-        format!("The recordings of the plan of {}, by score", plan.plan.miner),
-        "=recording | recorder | #score | what became of it",
+        format!("The recordings of {}’s plan, by score", plan.plan.miner),
+        "=recording | recorder | #score | what it counts for",
         verdict.recordings.iter().map(row).collect(),
     );
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
@@ -185,7 +192,7 @@ fn recordings(plan: &PlanState) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::{Score, three_decimals};
+    use super::*;
 
     #[test]
     fn scores_have_three_decimals_at_most() {
@@ -200,6 +207,8 @@ mod tests {
             (290_000_000_000_000, "0.29"),
         ] {
             assert_eq!(three_decimals(Score::from_units(units)), text);
+            let drawn = karat::text::Writing::shares().number(shown(Score::from_units(units)));
+            assert_eq!(drawn.trim_end_matches('0').trim_end_matches('.'), text.trim_end_matches(".0"));
         }
     }
 }

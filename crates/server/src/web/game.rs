@@ -1,15 +1,24 @@
-//! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
+//! One match: its result and why, the score of the answer, the change of the rating, the proof. The answer is shown with records of
+//! matches, too.
 
 use karat::answers::Voucher;
 use karat::document::breakdown;
+use karat::document::figure::{Fact, Figure};
+use karat::document::{Document, Part};
+use karat::headline::day;
 use karat::record::MatchAnswer;
+use karat::text::whole_percent;
+use karat::write::html;
 
-use super::arena::signed;
+use super::arena::seconds;
 use super::layout::*;
-use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
+use crate::api::arena::freshen;
+use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played};
+use crate::headline::{self, ended, signed};
 use crate::prelude::*;
 
 pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
+    freshen(&app).await;
     let (game, challenge) = {
         let state = app.memory.arena.state();
         let none = || Problem::unknown("match", &id, "");
@@ -17,64 +26,102 @@ pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
         let challenge = state.challenge(&game.challenge);
         (game, challenge)
     };
-    let title = format!("{} at {}", game.agent_id, game.challenge);
-    let lead = challenge.as_ref().map(|challenge| challenge.title.clone()).unwrap_or_default();
-    let agent = address::query("/arena", &[("agent", &game.agent_id)]) + "#matches";
-    let sheet = Sheet { title: &title, part: "/arena", caller: Some(&caller) };
-    Ok(sheet.answer(html! {
-        (heading(&[("/arena", "Arena"), (&agent, &game.agent_id)], &title, &lead))
-        (played(&game, challenge.as_deref()))
-        @match &game.state {
-            Played::Entered => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
-            Played::Submitted(_) => p { "The answer came in time, and waits for its verdict." },
-            Played::Void(_) => p.care { "The match ended without a verdict. It counts for nothing." },
-            Played::Scored(scored) => { (graded(&scored.answer)) (rating(&scored.settled)) },
-            Played::Expired(settled) => {
-                p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
-                (rating(settled))
-            }
+    let document = Document { headline: headline::game(&game), parts: facts(&game), ..Document::default() };
+    let (agent, at) = (address::agent(&game.agent_id), address::challenge(&game.challenge));
+    let trail = [("/", "Home"), ("/arena", "Arena"), (&at, &game.challenge), (&agent, &game.agent_id)];
+    let is_live = matches!(game.state, Played::Entered | Played::Submitted(_));
+    let live = is_live.then(|| address::query("/arena/events", &[("agent", &game.agent_id)]));
+    let api = format!("/v1{}", address::game(&id));
+    let title = challenge.as_ref().map_or(game.challenge.as_str(), |challenge| &challenge.title);
+    let sheet = Sheet { title: &document.headline.text, part: "/arena", caller: Some(&caller) };
+    Ok(sheet.answer_live(html! {
+        div id="live" data-live=[live] data-now=[is_live.then(|| app.clock.now())] {
+            (above(&trail, html! {}))
+            (html::opening(html! { (title) ", match " (game.match_id) }, &document))
+            @if matches!(game.state, Played::Entered) { p.lead { "An answer counts until " (deadline(&game)) "." } }
+            div data-answer=(api) { (body("s", &document)) }
+            @if let Played::Scored(scored) = &game.state { (graded(&scored.answer)) }
+            @if let Some(settled) = game.settled() { (rating(settled)) }
+            (judged(&game, challenge.as_deref()))
+            (proof(&game))
+            (acts(&[(api, "JSON")]))
         }
     }))
 }
 
-fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
-    html! {
-        @if let Played::Scored(scored) = &game.state {
-            dl.figures {
-                div { dt { "score" } dd { (scored.score()) " " small { "of 1000" } } }
-                div { dt { "result" } dd { (scored.result) } }
-                div { dt { "rating" } dd { (scored.settled.rating.after_points) " " small { (signed(scored.settled.rating.change_points)) } } }
-            }
-        }
-        dl.about {
-            div { dt { "entered" } dd { time { (game.started_at) } } }
-            div { dt { "time limit" } dd { time { (game.expires_at) } } }
-            div { dt { "attempt" } dd { (game.attempt_number) } }
-            @if let Some(drawn) = &game.draw { (draw(drawn)) }
-            @if let Played::Submitted(Submitted { submitted_at, .. }) | Played::Void(Voided { submitted_at, .. }) = &game.state {
-                div { dt { "submitted" } dd { time { (submitted_at) } } }
-            }
-            @if let Played::Scored(scored) = &game.state {
-                div { dt { "submitted" } dd { time { (scored.submitted_at) } } }
-                div { dt { "trajectory" } dd { (verified(scored)) } }
-                div { dt { "memory" } dd { (memory(game, scored)) } }
-                div { dt { "record" } dd { a href=(format!("/records/{}", address::part(&scored.record))) { (scored.record) } } }
-            }
-        }
-        @if let Some(challenge) = challenge.filter(|challenge| !challenge.briefing.is_empty()) { p { (words(&challenge.briefing)) } }
-    }
+/// Shows the end of the time limit to the second.
+fn deadline(game: &Match) -> Markup {
+    let clock = game.expires_at.get(11..19).unwrap_or_default();
+    html! { time datetime=(game.expires_at) { (day(&game.expires_at)) ", " (clock) " UTC" } }
 }
 
-/// Shows how the instance was drawn.
-fn draw(drawn: &Drawn) -> Markup {
-    html! {
-        div { dt { "instance" } dd { "number " (drawn.instance) ", drawn from " (drawn.among) " that were not used up" } }
-        div { dt { "commitment" } dd { code { (drawn.commitment) } @if !drawn.committed_before { " (made at the entry: there was none before)" } } }
-        div { dt { "the draw" @if drawn.draw.is_some() { ", revealed" } } dd {
-            @match &drawn.draw { Some(draw) => code { (draw) }, None => "secret until the match is over" }
-        } }
-        @if let Some(nonce) = &drawn.agent_nonce { div { dt { "nonce of the agent" } dd { code { (nonce) } } } }
-    }
+fn facts(game: &Match) -> Vec<Part> {
+    let Some(rating) = game.settled().map(|settled| &settled.rating) else { return Vec::new() };
+    let score =
+        if let Played::Scored(scored) = &game.state { Some(scored.score().to_string()) } else { None };
+    let (expected, note) = match rating.expected {
+        Some(expected) => (whole_percent(expected), "0% for a loss, 100% for a win"),
+        None => (String::from("none"), "nothing was played"),
+    };
+    let score = score.map(|score| Fact::new("score", score, "of 1000", "/score"));
+    let others = [
+        Fact::new("result", ended(game), "", ""),
+        Fact::new("expected", expected, note, ""),
+        Fact::new(
+            "rating",
+            rating.after_points.to_string(),
+            signed(rating.change_points),
+            "/rating/after_points",
+        ),
+    ];
+    vec![Figure::Facts(score.into_iter().chain(others).collect()).into()]
+}
+
+/// Shows what judged the answer, and under which conditions it was given.
+fn judged(game: &Match, challenge: Option<&Challenge>) -> Markup {
+    let submitted = match &game.state {
+        Played::Submitted(it) => Some(&it.submitted_at),
+        Played::Void(it) => Some(&it.submitted_at),
+        Played::Scored(it) => Some(&it.submitted_at),
+        _ => None,
+    };
+    let content = html! {
+        dl.about {
+            div { dt { "entered" } dd { (words(&game.started_at)) } }
+            @if let Some(at) = submitted { div { dt { "answered" } dd { (words(at)) } } }
+            @if let Some(challenge) = challenge {
+                div { dt { "time limit" } dd { (seconds(challenge.time_limit_seconds)) } }
+                div { dt { "scored by" } dd { a href=(address::scorecard(&challenge.card)) { (challenge.card) } } }
+            }
+            div { dt { "attempt" } dd { (game.attempt_number) } }
+            @if let Played::Scored(scored) = &game.state {
+                @if let Some(engine) = scored.execution.as_ref().and_then(|it| it.pointer("/judge/engine")?.as_str()) {
+                    div { dt { "run by" } dd { "a judge, in " (engine) } }
+                }
+                div { dt { "steps" } dd { (verified(scored)) } }
+                div { dt { "memory" } dd { (memory(game, scored)) } }
+                div { dt { "record" } dd { a href=(format!("/records/{}", address::part(&scored.record))) { "how the score adds up" } } }
+            }
+        }
+    };
+    section("judged", "What judged it", content)
+}
+
+/// Shows how the instance was drawn, for a check of it.
+fn proof(game: &Match) -> Markup {
+    let Some(drawn) = &game.draw else { return html! {} };
+    let Drawn { instance, among, commitment, committed_before, agent_nonce, draw } = drawn;
+    let content = html! {
+        p { "Instance " (instance) " was drawn from " (among) " that were not used up. The server had committed to the draw "
+            @if *committed_before { "before the entry" } @else { "at the entry only, as there was no commitment before" } "; the draw is public once the match is over." }
+        dl.about {
+            div { dt { "commitment" } dd { code { (commitment) } } }
+            div { dt { "draw" } dd { @match draw { Some(draw) => code { (draw) }, None => "secret until the match is over" } } }
+            @if let Some(nonce) = agent_nonce { div { dt { "nonce of the agent" } dd { code { (nonce) } } } }
+            @if let Played::Scored(scored) = &game.state { div { dt { "digest of the submission" } dd { code { (scored.submission) } } } }
+        }
+    };
+    section("proof", "Proof", content)
 }
 
 fn verified(scored: &Scored) -> &'static str {

@@ -2,41 +2,44 @@
 
 use std::fmt::Display;
 
-use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use axum::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 use karat::document::{Column, Kind, Row};
 use karat::write::html::safe;
 use maud::DOCTYPE;
 
 pub(super) use karat::document::{Cell, Table};
-pub(super) use karat::write::html::{body, table as figure};
+pub(super) use karat::write::html::{body, table as figure, told, words};
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
-use super::assets::{ENGINE, ICON, PAGE, SCRIPT, STYLE};
+use super::assets::{ENGINE, ICON, LIVE, PAGE, SCRIPT, STYLE};
 use crate::prelude::*;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// The same for the pages that compute: the engine may be compiled.
 const COMPUTING_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self'; \
-                                connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+                                font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The sections of the site, by address and name.
-const PARTS: [(&str, &str); 5] = [
-    ("/", "Leaderboard"),
+const PARTS: [(&str, &str); 6] = [
+    ("/leaderboards", "Leaderboards"),
     ("/scorecards", "Scorecards"),
     ("/arena", "Arena"),
     ("/workflows", "Workflows"),
     ("/reviews", "Reviews"),
+    // Only for those who may read it.
+    (KEYS, "Keys"),
 ];
+pub(super) const KEYS: &str = "/keys";
 
 pub struct Sheet<'a> {
     /// The title in the browser tab.
     pub title: &'a str,
     /// The address of the section that the page belongs to.
     pub part: &'a str,
-    /// The caller; `None` if unknown.
+    /// The caller; `None` if the request was refused before it was known who makes it.
     pub caller: Option<&'a Caller>,
 }
 
@@ -55,12 +58,18 @@ impl Sheet<'_> {
         response
     }
 
+    /// Answers with the whole page, parts of which renew themselves.
+    pub fn answer_live(&self, content: Markup) -> Response<Body> {
+        answer(StatusCode::OK, self.whole(html! { script src=(LIVE.path) defer {} }, content))
+    }
+
     /// Answers with the whole page and another status.
     pub(crate) fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
         answer(status, self.whole(html! {}, content))
     }
 
     fn whole(&self, script: Markup, content: Markup) -> Markup {
+        let may_read_keys = self.caller.is_some_and(|caller| caller.may(&Act::ReadKeys).is_ok());
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -68,7 +77,7 @@ impl Sheet<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) " · karat" }
+                    title { (self.title.replace('`', "")) " · karat" }
                     link rel="icon" href=(ICON.path);
                     link rel="stylesheet" href=(STYLE.path);
                     script src=(SCRIPT.path) defer {}
@@ -76,23 +85,30 @@ impl Sheet<'_> {
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
-                    header.site {
-                        a.brand href="/" { "karat" }
-                        nav aria-label="Site" {
-                            ul {
-                                @for (path, name) in PARTS {
-                                    li { a href=(path) aria-current=[(path == self.part).then_some("page")] { (name) } }
+                    header.top {
+                        div.wrap {
+                            a.brand href="/" { (mark()) "karat" }
+                            nav aria-label="Site" {
+                                ul {
+                                    @for (path, name) in PARTS.into_iter().filter(|(path, _)| *path != KEYS || may_read_keys) {
+                                        li { a href=(path) aria-current=[(path == self.part).then_some("page")] { (name) } }
+                                    }
                                 }
                             }
+                            form.find role="search" action="/search" {
+                                input type="search" name="q" required placeholder="Find an agent or a card"
+                                    aria-label="Find an agent, a scorecard or a challenge" aria-keyshortcuts="Control+K";
+                            }
+                            (self.visitor())
                         }
-                        (self.visitor())
                     }
-                    main id="content" { (content) }
+                    main.wrap id="content" { (content) }
                     footer {
-                        p {
-                            "karat " (env!("CARGO_PKG_VERSION")) ". Every number here can be computed again from its evidence: "
-                            "open a record and verify it, or " a href="/verify" { "check a receipt" } " of any log in your browser. "
-                            "Colour repeats what words and numbers say. " a href="/v1/openapi.json" { "API" }
+                        div.wrap {
+                            span { "karat " (env!("CARGO_PKG_VERSION")) }
+                            a href="/verify" { "Check a number" }
+                            a href="/log" { "Log" }
+                            a href="/api" { "API" }
                         }
                     }
                 }
@@ -101,14 +117,13 @@ impl Sheet<'_> {
     }
 
     fn visitor(&self) -> Markup {
-        match self.caller.map(holder) {
-            Some(Some(name)) => html! {
+        match self.caller.and_then(holder) {
+            Some(name) => html! {
                 form method="post" action="/sign-out" {
-                    (name) " · " button.plain type="submit" { "Sign out" }
+                    a href="/sign-in" { (name) } " · " button.plain type="submit" { "Sign out" }
                 }
             },
-            Some(None) => html! { a href="/sign-in" { "Sign in" } },
-            None => html! {},
+            None => html! { a href="/sign-in" { "Sign in" } },
         }
     }
 }
@@ -116,6 +131,15 @@ impl Sheet<'_> {
 /// Returns the name of the key of the request, if it had one.
 pub(crate) fn holder(caller: &Caller) -> Option<String> {
     caller.name().map(str::to_owned)
+}
+
+/// Answers with another page.
+pub(crate) fn see_other(address: &str) -> Answer {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let address = HeaderValue::from_str(address).map_err(|error| Problem::internal(&error))?;
+    response.headers_mut().insert(LOCATION, address);
+    Ok(response)
 }
 
 fn answer(status: StatusCode, content: Markup) -> Response<Body> {
@@ -129,16 +153,56 @@ fn answer(status: StatusCode, content: Markup) -> Response<Body> {
     response
 }
 
-/// Shows a heading with the links that lead to it above.
+/// Shows what a page opens with: the links that lead to it, its finding, and a sentence or two.
 pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
+    html! {
+        div.say {
+            (above(trail, html! {}))
+            h1 { (told(title)) }
+            @if !lead.is_empty() { p.lead { (words(lead)) } }
+        }
+    }
+}
+
+/// Shows the links that lead to a page, and what else there is to know of it in a line.
+pub(crate) fn above(trail: &[(&str, &str)], more: Markup) -> Markup {
     html! {
         @if !trail.is_empty() {
             nav.trail aria-label="Above this page" {
-                @for (path, name) in trail { a href=(path) { (name) } " / " }
+                @for (path, name) in trail { a href=(path) { (name) } span aria-hidden="true" { "›" } }
+                (more)
             }
         }
-        h1 { (title) }
-        @if !lead.is_empty() { p.lead { (lead) } }
+    }
+}
+
+/// Shows how far a page can be trusted: what holds, and what does not.
+pub(crate) fn trust_strip(marks: &[(bool, String)], check: &str) -> Markup {
+    html! {
+        ul.marks aria-label="Is it genuine?" {
+            @for (holds, text) in marks {
+                li {
+                    @if *holds { i.ok aria-hidden="true" { "✓" } } @else { i.care aria-hidden="true" { "!" } }
+                    (words(text))
+                }
+            }
+            li.act { a href=(check) { "Check it yourself" } }
+        }
+    }
+}
+
+/// Shows links to other forms of a page.
+pub(crate) fn acts(links: &[(String, &str)]) -> Markup {
+    html! { ul.acts { @for (address, name) in links { li { a href=(address) { (name) } } } } }
+}
+
+/// The mark of the site.
+fn mark() -> Markup {
+    html! {
+        svg viewBox="0 0 24 24" aria-hidden="true" {
+            path d="M12 1.5 22.5 12 12 22.5 1.5 12Z" fill="var(--gold-wash)" stroke="var(--gold-line)" stroke-width="1.75" {}
+            path d="M9 7.5v9M9 12.4l5.6-4.9M11 11l4 5.5" stroke="var(--gold)" stroke-width="1.9" {}
+        }
     }
 }
 
@@ -146,19 +210,39 @@ pub fn column(label: &str, kind: Kind) -> Column {
     Column::new(label, kind)
 }
 
-/// Returns a table of columns apart by `|`: `=` begins the one with the names of the rows, `#` numbers, `%` shares.
+/// Returns a table of columns apart by `|`: `=` begins the one with the names of the rows, `#` numbers, `!` those that order them,
+/// `%` shares, `~` intervals, `&` sentences. The place of a number in the answer, below that of its row, is after `@`.
 pub fn grid(caption: impl Into<String>, columns: &str, rows: Vec<Row>) -> Table {
-    let kinds = [('=', Kind::Name), ('#', Kind::Number), ('%', Kind::Share)];
+    let interval = Kind::Interval { sides: None, level: 0.95 };
+    let kinds = [
+        ('=', Kind::Name),
+        ('#', Kind::Number),
+        ('!', Kind::Leading),
+        ('%', Kind::Share),
+        ('~', interval),
+        ('&', Kind::Sentence),
+    ];
     let one = |label: &str| {
+        let (label, place) = label.split_once('@').unwrap_or((label, ""));
         let marked = kinds.iter().find_map(|(mark, kind)| Some((label.strip_prefix(*mark)?, *kind)));
         let (label, kind) = marked.unwrap_or((label, Kind::Text));
-        column(label, kind)
+        column(label, kind).at(place, if place.is_empty() { "" } else { "interval" })
     };
     Table::new(caption, columns.split(" | ").map(one).collect(), rows)
 }
 
 pub fn line(cells: impl IntoIterator<Item = Cell>) -> Row {
     cells.into_iter().collect::<Vec<_>>().into()
+}
+
+/// Returns a row that is at this place of the answer.
+pub fn line_at(pointer: String, cells: impl IntoIterator<Item = Cell>) -> Row {
+    Row { pointer, ..line(cells) }
+}
+
+/// Returns a cell that leads to another page.
+pub fn link(text: &str, address: String) -> Cell {
+    Cell::Link(text.to_owned(), address)
 }
 
 pub fn text(content: impl Display) -> Cell {
@@ -206,13 +290,4 @@ pub fn turn(
 /// Shows sentences to be read first, if there are any.
 pub fn notes(notes: &[String]) -> Markup {
     karat::write::html::notes(notes.iter().map(|note| words(note)).collect())
-}
-
-/// Shows a sentence whose names and formulas are in backticks.
-pub fn words(text: &str) -> Markup {
-    html! {
-        @for (at, part) in text.split('`').enumerate() {
-            @if at % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }

@@ -5,24 +5,24 @@ use karat::answers::LeaderboardMethod;
 use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::{Leaderboard, MEAN, NewerVersion, OFFICIAL};
 use karat::document::figure::profiles;
-use karat::document::{self, Kind, LeaderboardView, Part};
-use karat::leaderboard::{Settings, counted};
-use karat::rows::Rows;
+use karat::document::{self, Document, Kind, LeaderboardView, Part, Row};
+use karat::headline::{self, sentence};
+use karat::leaderboard::Settings;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
-use karat::text::{Writing, count};
+use karat::text::count;
+use karat::write::html;
 use karat_core::scorecard::FactType;
 use maud::PreEscaped;
 
-use super::items::{self, linked};
-use super::items::{given, timestamp};
+use super::items::{self, given, linked, timestamp};
 use super::layout::*;
 use super::welcome;
 use crate::api::leaderboards::{Made, Pages, Question, make};
 use crate::prelude::*;
 use crate::select::Marks;
 
-const ROWS: usize = 50;
-const TREND: usize = 12;
+/// The most rows of a page.
+pub const ROWS: usize = 50;
 /// The largest number of subjects whose values are shown.
 const PROFILES: u64 = 30;
 
@@ -31,8 +31,8 @@ const PROFILES: u64 = 30;
 type Asked = BTreeMap<String, String>;
 
 /// The names of the query, but for the page.
-const FIELDS: [&str; 10] =
-    ["card", "track", "since", "until", "where", "group_by", "by", "with", "min_tasks", "trust"];
+const FIELDS: [&str; 12] =
+    ["card", "track", "since", "until", "where", "group_by", "by", "with", "min_tasks", "trust", "q", "sort"];
 
 /// Returns a field of the query; empty if it was not given.
 fn field<'a>(asked: &'a Asked, name: &str) -> &'a str {
@@ -51,52 +51,79 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
     let wanted = given(Some(field(&asked, "card")));
     let wanted = wanted.map(|card| app.memory.cards().find_used(card)).transpose()?;
     let Some(pool) = wanted.or_else(|| used.first().map(|(pool, _)| Arc::clone(pool))) else {
-        let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
-        return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
+        let sheet = Sheet { title: "Nothing is scored yet", part: "/leaderboards", caller: Some(&caller) };
+        return Ok(sheet.answer(welcome::page(&welcome::host(&headers), app.moment())));
     };
-    let uri = format!("/?card={}{query}", address::part(&pool.name())).parse();
-    let question = Question::read(&app, &uri.map_err(|error: InvalidUri| Problem::internal(&error))?)?;
     let size = *app.memory.size().borrow();
-    let key = format!("page {size} {page} {question:?}");
-    let boards = match app.answers.get(&key) {
+    let key = format!("page {size} {} {asked:?}", pool.name());
+    let known = match app.answers.get(&key) {
         Some(known) => known,
         None => {
-            let made = boards(&app, &pool, question, size, &asked, page, &welcome::host(&headers)).await?;
-            app.answers.put(key, made.into_string().into_bytes())
+            let shown =
+                View { asked: &asked, pool: &pool, page, query: &query, host: &welcome::host(&headers) };
+            let (title, made) = shown.board(&app, size).await?;
+            app.answers.put(key, format!("{title}\n{}", made.into_string()).into_bytes())
         }
     };
-    let title = format!("Leaderboard: {}", pool.name());
-    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(html! {
-        (heading(&[], "Leaderboard", &pool.card.title))
-        (form(&asked, &pool, &used))
-        // It was built by `boards`, escaped like the rest of the page.
-        (PreEscaped(String::from_utf8_lossy(&boards)))
+    let known = String::from_utf8_lossy(&known);
+    let (title, board) = known.split_once('\n').unwrap_or_default();
+    Ok(Sheet { title, part: "/leaderboards", caller: Some(&caller) }.answer(html! {
+        (above(&[("/", "Home")], picker(&pool, &used)))
+        // It was built by `board`, escaped like the rest of the page.
+        (PreEscaped(board))
+        (form(&asked, &pool))
     }))
 }
 
-/// Returns the tables for this query and size of the log, for `show` to cache.
-async fn boards(
+/// Answers the question of an address about a scorecard: `query` is what follows the card.
+pub async fn made(
     app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    question: Question,
+    pool: &ScorerPool,
+    query: &str,
     size: u64,
-    asked: &Asked,
+    pages: Pages,
+) -> Result<Made, Problem> {
+    let uri = format!("/?card={}{query}", address::part(&pool.name())).parse();
+    let question = Question::read(app, &uri.map_err(|error: InvalidUri| Problem::internal(&error))?)?;
+    make(app, question, size, pages).await
+}
+
+/// A view of the leaderboard of a scorecard.
+struct View<'a> {
+    asked: &'a Asked,
+    pool: &'a Arc<ScorerPool>,
     page: usize,
-    host: &str,
-) -> Result<Markup, Problem> {
-    // One page of the leaderboard is shown; its notes and profiles cover the whole.
-    let means = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
-    let made = match make(app, question, size, Pages { pairs: Page::ALL, means }).await {
-        Ok(made) => made,
-        Err(problem) if problem.code == Code::Unanswerable => {
-            return Ok(
-                html! { p.care { "There is no leaderboard: " (problem.detail) "." } @if problem.field.is_none() { (welcome::nothing(host, pool)) } },
-            );
-        }
-        Err(problem) => return Err(problem),
-    };
-    let (pool, asked) = (Arc::clone(pool), asked.clone());
-    app.checked(move || Ok(drawn(&made, &pool, &asked, page))).await
+    query: &'a str,
+    host: &'a str,
+}
+
+impl View<'_> {
+    /// Returns its title and what it shows, for `show` to cache.
+    async fn board(&self, app: &Arc<App>, size: u64) -> Result<(String, Markup), Problem> {
+        let is_sought = ["q", "sort"].iter().any(|name| !field(self.asked, name).is_empty());
+        // One page of the leaderboard is shown; its notes and profiles cover the whole.
+        let means = match is_sought {
+            true => Page::ALL,
+            false => Page { skip: (self.page - 1).saturating_mul(ROWS), limit: ROWS },
+        };
+        let made = match made(app, self.pool, self.query, size, Pages { pairs: Page::ALL, means }).await {
+            Ok(made) => made,
+            Err(problem) if problem.code == Code::Unanswerable => {
+                let title = String::from("Nothing is ranked");
+                let nothing = html! {
+                    (heading(&[], &title, &sentence(&problem.detail)))
+                    @if problem.field.is_none() { (welcome::nothing(self.host, self.pool)) }
+                };
+                return Ok((title, nothing));
+            }
+            Err(problem) => return Err(problem),
+        };
+        let heads = app.cosigned.heads().of_witnesses().len();
+        let (pool, asked, page) = (Arc::clone(self.pool), self.asked.clone(), self.page);
+        let api = format!("/v1/leaderboards?card={}{}", address::part(&pool.name()), self.query);
+        app.checked(move || Ok(Drawn { made: &made, pool: &pool, asked: &asked, page, heads, api }.page()))
+            .await
+    }
 }
 
 /// Returns the whole number in a field, 1 if it is not given.
@@ -122,7 +149,7 @@ fn address_of(asked: &Asked) -> Result<String, Problem> {
             "since" | "until" => timestamp(name, Some(text))?,
             _ => None,
         };
-        if !text.is_empty() && !["card", "page"].contains(&name) {
+        if !text.is_empty() && !["card", "page", "q", "sort"].contains(&name) {
             let text = time.map_or_else(|| text.to_owned(), |time| time.to_string());
             query.push_str(&format!("&{name}={}", address::part(&text)));
         }
@@ -130,10 +157,25 @@ fn address_of(asked: &Asked) -> Result<String, Problem> {
     Ok(query)
 }
 
-/// Shows the filters, as a form whose result has its own address.
-fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> Markup {
-    let value = |name: &str| field(asked, name);
+/// Shows the choice of a scorecard.
+fn picker(pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> Markup {
     let is_used = used.iter().any(|(it, _)| it.name() == pool.name());
+    html! {
+        form.pick method="get" action="/leaderboards" {
+            select name="card" aria-label="Scorecard" {
+                @if !is_used { option value=(pool.name()) selected { (pool.card.title) } }
+                @for (it, _) in used {
+                    option value=(it.name()) selected[it.name() == pool.name()] { (it.card.title) " " (it.card.version) }
+                }
+            }
+            button.go.quiet type="submit" { "Show" }
+        }
+    }
+}
+
+/// Shows the filters, as a form whose result has its own address.
+fn form(asked: &Asked, pool: &ScorerPool) -> Markup {
+    let value = |name: &str| field(asked, name);
     let fields: Vec<&str> = ["task", "outcome"]
         .into_iter()
         .chain(pool.card.facts.iter().map(|fact| fact.name.as_str()))
@@ -149,22 +191,12 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
     let columns = numbers.iter().flat_map(|name| [(*name).to_owned(), format!("{name}:p95")]).chain(counted);
     let is_open = FIELDS.iter().skip(1).any(|name| !field(asked, name).is_empty());
     html! {
-        form.fields method="get" action="/" {
-            label {
-                "Scorecard"
-                select name="card" {
-                    @if !is_used { option value=(pool.name()) selected { (pool.name()) } }
-                    @for (it, records) in used {
-                        option value=(it.name()) selected[it.name() == pool.name()] {
-                            (it.name()) " (" (count(*records, "record")) ")"
-                        }
-                    }
-                }
-            }
-            button.go type="submit" { "Show" }
+        form.fields method="get" action="/leaderboards" {
+            input type="hidden" name="card" value=(pool.name());
             details open[is_open] {
-                summary { "Filters and columns" }
+                summary { "Another view: filter, rank by something else, add columns" }
                 div {
+                    label { "Name has" input type="search" name="q" value=(value("q")); }
                     label { "Tasks" input type="text" name="track" placeholder="all" value=(value("track")); }
                     label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value("since")); }
                     label { "Before" input type="text" name="until" placeholder="2026-02-28" value=(value("until")); }
@@ -190,6 +222,7 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
                         }
                     }
                 }
+                p { button.go type="submit" { "Show" } }
                 datalist id="fields" { @for field in fields { option value=(field) {} } }
                 datalist id="keys" { @for key in keys { option value=(key) {} } }
                 datalist id="columns" { @for column in columns { option value=(column) {} } }
@@ -198,92 +231,180 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
     }
 }
 
-fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
-    let Made { answer, rows } = made;
-    let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
-    let marks = Marks { corrected: answer.corrected, backfilled: answer.backfilled.clone() };
-    let newer = answer.newer_version.iter().map(|newer| {
-        let NewerVersion { card, records, of } = newer;
-        format!("`{card}` has {records} of {of} records; until it has all, `{}` answers", pool.name())
-    });
-    let before = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).chain(newer);
-    let before: Vec<String> = before.collect();
-    let profiled = |board: &Leaderboard| match rows {
-        Some(rows) if board.ranked <= PROFILES => profiles(rows, board),
-        _ => Vec::new(),
-    };
-    let view = LeaderboardView {
-        dimensions: rows.as_ref().map_or(&[], |rows| &rows.dimensions),
-        gaps: &before,
-        figures: answer.leaderboards.iter().map(profiled).collect(),
-        ..LeaderboardView::default()
-    };
-    let mut document = document::leaderboard(answer, view);
-    let groups = rows.as_ref().map(Rows::groups).unwrap_or_default();
-    let mut boards = answer.leaderboards.iter().zip(groups);
-    for part in &mut document.parts {
-        let Part::Table(table) = part else { continue };
-        let is_ranks = table.columns.iter().any(|column| column.key == "rank");
-        let board = boards.by_ref().take(usize::from(is_ranks)).next();
-        if let Some(((board, (_, items)), rows)) = board.zip(rows.as_ref()) {
-            table.is_part = board.ranked > ROWS as u64;
-            more_columns(table, board, rows, &items, &settings(pool));
-        }
-        *table = linked(shown(table.clone(), made, page), &pool.name());
-    }
-    let all = answer.leaderboards.iter().map(|board| board.ranked).max().unwrap_or(0);
-    html! {
-        p { (document.title) }
-        @for line in &document.lines { p { (line) } }
-        (body("b", &document))
-        (pages_of(asked, page, usize::try_from(all).unwrap_or(usize::MAX)))
-        dl.about { @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } } }
-    }
+/// An answer, as a page shows it.
+struct Drawn<'a> {
+    made: &'a Made,
+    pool: &'a ScorerPool,
+    asked: &'a Asked,
+    page: usize,
+    /// The number of witnesses that cosigned the log.
+    heads: usize,
+    /// The address of the answer in JSON.
+    api: String,
 }
 
-/// Returns the rows of a page, of a table of all subjects.
-fn shown(mut table: Table, made: &Made, page: usize) -> Table {
-    if made.answer.method == LeaderboardMethod::Pairs {
-        let from = (page - 1).saturating_mul(ROWS);
-        table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
+impl Drawn<'_> {
+    fn page(&self) -> (String, Markup) {
+        let mut document = self.document();
+        let title = html::heading(&document).to_owned();
+        let boards = &self.made.answer.leaderboards;
+        let all = boards.iter().map(|board| board.ranked).max().unwrap_or(0);
+        let first = match boards.as_slice() {
+            [_] if !document.parts.is_empty() => {
+                let at = document.parts.iter().position(|part| matches!(part, Part::Table(_)));
+                let first = at.map(|at| document.parts.remove(at));
+                document.parts.insert(0, Part::Heading(String::from("How the ranks came about")));
+                first
+            }
+            _ => None,
+        };
+        let page = html! {
+            (html::opening(html! { (told(&document.title)) }, &document))
+            (trust_strip(&self.marks(), "/verify"))
+            div data-answer=(self.api) {
+                @match (first, boards.as_slice()) {
+                    (Some(Part::Table(table)), [board]) => {
+                        div.cols {
+                            (self.board(board, &table, all))
+                            aside.side aria-label="The rule, and how to enter" { (self.rule()) (self.entry(board)) }
+                        }
+                    },
+                    _ => (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX))),
+                }
+                (body("b", &document))
+            }
+            (html::reproduce(&document))
+        };
+        (title, page)
     }
-    table
-}
 
-fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, items: &[usize], settings: &Settings) {
-    let writing = Writing::of(rows.scale.max);
-    let mut of_subject: BTreeMap<usize, (i64, i64, Vec<f64>)> = BTreeMap::new();
-    for row in items.iter().filter_map(|&at| rows.rows.get(at)) {
-        let (items, coverage, scores) = of_subject.entry(row.subject).or_default();
-        *items += 1;
-        *coverage = coverage.saturating_add(row.coverage());
-        if row.time().is_some() {
-            scores.extend(
-                counted(row, settings.policy).map(|score| writing.value(score.billionths() as f64 / 1e9)),
-            );
-        }
-    }
-    let columns = [
-        column("trend", Kind::Trend { range: (0.0, writing.value(1.0)), decimals: writing.decimals() }),
-        column("coverage", Kind::Share),
-    ];
-    table.columns.extend(columns);
-    for (row, ranked) in table.rows.iter_mut().zip(&board.rows) {
-        let found = rows.subject(&ranked.subject).and_then(|subject| of_subject.remove(&subject));
-        let (items, coverage, scores) = found.unwrap_or_default();
-        let coverage = (coverage / items.max(1)) as f64 / 1e9;
-        row.cells.push(match ranked.tasks {
-            0..2 => absent("one task"),
-            _ => Cell::Trend(thinned(&scores)),
+    fn document(&self) -> Document {
+        let Made { answer, rows } = self.made;
+        let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
+        let marks = Marks { corrected: answer.corrected, backfilled: answer.backfilled.clone() };
+        let newer = answer.newer_version.iter().map(|newer| {
+            let NewerVersion { card, records, of } = newer;
+            format!(
+                "`{card}` has {records} of {of} records; until it has all, `{}` answers",
+                self.pool.name()
+            )
         });
-        row.cells.push(Cell::Share(coverage));
+        let before = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).chain(newer);
+        let before: Vec<String> = before.collect();
+        let profiled = |board: &Leaderboard| match rows {
+            Some(rows) if board.ranked <= PROFILES => profiles(rows, board),
+            _ => Vec::new(),
+        };
+        let view = LeaderboardView {
+            dimensions: rows.as_ref().map_or(&[], |rows| &rows.dimensions),
+            gaps: &before,
+            figures: answer.leaderboards.iter().map(profiled).collect(),
+            ..LeaderboardView::default()
+        };
+        let mut document = document::leaderboard(answer, view);
+        let mut boards = answer.leaderboards.iter();
+        for part in &mut document.parts {
+            let Part::Table(table) = part else { continue };
+            let is_ranks = table.columns.iter().any(|column| column.kind == Kind::Rank);
+            let board = boards.by_ref().take(usize::from(is_ranks)).next();
+            table.is_part = board.is_some_and(|board| board.ranked > ROWS as u64);
+            *table = linked(self.shown(table.clone(), is_ranks), &self.pool.name());
+        }
+        document
     }
-}
 
-/// Returns at most as many values as a trend shows: the means of equal stretches.
-fn thinned(values: &[f64]) -> Vec<f64> {
-    let stretch = values.len().div_ceil(TREND).max(1);
-    values.chunks(stretch).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
+    /// Returns what holds of all numbers of the leaderboard, and what does not.
+    fn marks(&self) -> Vec<(bool, String)> {
+        let items = self.made.answer.basis.items.count;
+        let items = count(usize::try_from(items).unwrap_or(usize::MAX), "record");
+        let witnesses = match self.heads {
+            0 => String::from("no witness has cosigned the log"),
+            heads => {
+                format!("the log is cosigned by {}", count(heads, "witness")).replace("witnesss", "witnesses")
+            }
+        };
+        vec![(true, format!("all {items} in a signed log")), (self.heads > 0, witnesses)]
+    }
+
+    fn board(&self, board: &Leaderboard, table: &Table, all: u64) -> Markup {
+        let csv = format!("{}&format=csv", self.api);
+        let sought = field(self.asked, "q");
+        html! {
+            section aria-labelledby="ranks" {
+                h2 id="ranks" { (headline::possible(board)) }
+                p.s { (headline::reading(board, self.made.answer.basis.level)) }
+                @if !sought.is_empty() {
+                    p { (count(table.rows.len(), "subject")) " with " b { (sought) } " in the name, of " (all) }
+                }
+                (figure("b", table))
+                @if sought.is_empty() { (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX))) }
+                (acts(&[(csv, "CSV"), (self.api.clone(), "JSON")]))
+            }
+        }
+    }
+
+    fn rule(&self) -> Markup {
+        let card = &self.pool.card;
+        html! {
+            section {
+                h2 { "The rule" }
+                (html::parts(&headline::weights(card)))
+                p { (words(&headline::card(card).text)) }
+                a href=(address::scorecard(&self.pool.name())) { "The whole scorecard" }
+            }
+        }
+    }
+
+    fn entry(&self, board: &Leaderboard) -> Markup {
+        html! {
+            @if let Some(line) = headline::entry(board, self.made.answer.basis.scale) {
+                section {
+                    h2 { "Your agent here" }
+                    p { (line) }
+                    pre { code { "karat push runs.csv \\\n  --to URL -c " (self.pool.card.id) } }
+                }
+            }
+        }
+    }
+
+    /// Returns the rows of a page that are asked for, of a table of all subjects.
+    fn shown(&self, mut table: Table, is_ranks: bool) -> Table {
+        let (sought, sort) = (field(self.asked, "q").to_lowercase(), field(self.asked, "sort"));
+        let name = table.columns.iter().position(|column| column.kind == Kind::Name);
+        let has = |row: &Row| {
+            let name = name.and_then(|at| row.cells.get(at)).map(Cell::shown).unwrap_or_default();
+            sought.is_empty() || name.to_lowercase().contains(&sought)
+        };
+        table.rows.retain(has);
+        if !is_ranks {
+            table.rows.truncate(ROWS);
+            return table;
+        }
+        let (key, is_up) = sort.strip_prefix('-').map_or((sort, true), |key| (key, false));
+        if let Some(at) = table.columns.iter().position(|column| column.key == key) {
+            table.sort(at, is_up);
+        }
+        if table.is_part {
+            for column in &mut table.columns {
+                let own = if sort == column.key { format!("-{sort}") } else { column.key.clone() };
+                column.address = self.address(&own, 1);
+            }
+        }
+        if self.made.answer.method == LeaderboardMethod::Pairs || !sort.is_empty() || !sought.is_empty() {
+            let from = (self.page - 1).saturating_mul(ROWS);
+            table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
+        }
+        table
+    }
+
+    /// Returns the address of the leaderboard in another order.
+    fn address(&self, sort: &str, page: usize) -> String {
+        let number = page.to_string();
+        let own = FIELDS.iter().filter(|name| **name != "sort").map(|name| (*name, field(self.asked, name)));
+        let own: Vec<(&str, &str)> =
+            own.chain([("sort", sort), ("page", if page > 1 { &number } else { "" })]).collect();
+        address::query("/leaderboards", &own)
+    }
 }
 
 /// Shows links to the previous and the next page.
@@ -291,7 +412,7 @@ fn pages_of(asked: &Asked, page: usize, all: usize) -> Markup {
     let to = |page: usize| {
         let number = page.to_string();
         let own = FIELDS.map(|name| (name, field(asked, name)));
-        address::query("/", &[&own[..], &[("page", &number)]].concat())
+        address::query("/leaderboards", &[&own[..], &[("page", &number)]].concat())
     };
     turn("leaderboard", ["Higher ranks", "Lower ranks"], (page, all.div_ceil(ROWS)), to)
 }

@@ -2,6 +2,7 @@
 
 use axum::http::Uri;
 use karat::question::Question;
+use karat::write::html;
 
 use super::layout::*;
 use crate::api::questions::asked;
@@ -14,10 +15,12 @@ where
     Q::Answer: Send,
 {
     let document = asked::<Q>(&app, &uri).await?.document;
-    let sheet = Sheet { title: &document.title, part: "/", caller: Some(&caller) };
+    let sheet = Sheet { title: html::heading(&document), part: "/leaderboards", caller: Some(&caller) };
+    let json = format!("/v1{}", uri.path_and_query().map_or("", |it| it.as_str()));
     Ok(sheet.answer(html! {
-        h1 { (document.title) }
-        @for line in &document.lines { p { (line) } }
+        (html::opening(html! { (told(&document.title)) }, &document))
         (body(Q::NAME, &document))
+        (acts(&[(json, "JSON")]))
+        (html::reproduce(&document))
     }))
 }

@@ -1,18 +1,18 @@
 //! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
-use axum::http::header::CONTENT_DISPOSITION;
 use karat::card::CompiledCard;
 use karat::error::Error;
+use karat::headline::{self, Headline, capital};
 use karat::recompute;
-use karat::record::Record;
+use karat::record::{Record, RecordDocument};
 use karat::text::{count, own_name};
 use karat_core::explain::nearest_change;
-use karat_store::Entry;
-use karat_store::Kind;
+use karat_store::{Entry, Kind, Receipt};
 
+use super::archive::{Files, attached};
+use super::keys::meaning;
 use super::layout::*;
 use super::{breakdown, game};
-use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
 use crate::keys::{SERVER, Withdrawal};
 use crate::prelude::*;
@@ -53,6 +53,16 @@ impl RecordData {
         Ok(Self { item, claim, evidence, replaced_by, replaces, withdrawn, provenance, log_size })
     }
 
+    /// Returns its receipt, by the newest head with cosignatures once one covers it.
+    pub(crate) fn receipt(&self, app: &App, reader: &mut Reader) -> Result<Receipt, Problem> {
+        let position = self.item.position;
+        let head = app.cosigned.heads().newest(1).filter(|head| head.size > position);
+        Ok(match head {
+            Some(head) => reader.receipt_at(position, head)?,
+            None => reader.receipt(position)?,
+        })
+    }
+
     /// Returns the scorecard that the record names, as it is known here.
     pub(crate) fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
         app.memory.cards().find(&self.claim.document().scorecard.name())
@@ -68,43 +78,79 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let shared = Arc::clone(&app);
     let kept = app.read(move |reader| RecordData::read(&shared, reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
-    let (title, content) = app.checked(move || page(&kept, &pool)).await?;
-    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
+    let heads = app.cosigned.heads().of_witnesses();
+    let cosigned = heads.iter().filter(|it| it.size > kept.item.position).count();
+    let (title, content) = app.checked(move || page(&kept, &pool, cosigned)).await?;
+    Ok(Sheet { title: &title, part: "/leaderboards", caller: Some(&caller) }.answer(content))
 }
 
-fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Problem> {
+fn page(kept: &RecordData, pool: &ScorerPool, cosigned: usize) -> Result<(String, Markup), Problem> {
     let document = kept.claim.document();
     let (subject, id) = (document.subject.as_str(), document.evidence.id.as_str());
-    let card = pool.name();
-    let title = match own_name(subject, id) {
-        Some(id) => format!("{subject}, {id}"),
-        None => subject.to_owned(),
-    };
+    let (card, own) = (pool.name(), own_name(subject, id));
     let explained = kept.card(pool).and_then(|card| {
         let scorer = card.scorer()?;
         recompute::recompute(&kept.claim, &card, |record| {
-            breakdown::record(record, nearest_change(scorer, record).as_ref())
+            (headline::record(record), breakdown::record(record, nearest_change(scorer, record).as_ref()))
         })
     });
-    let content = html! {
-        (heading(
-            &[("/", "Leaderboard"), (&address::subject(subject, Some(&card)), subject)],
-            &title,
-            &pool.card.title,
-        ))
-        (corrections(kept))
-        @match explained {
-            Ok(explained) => (explained),
-            Err(error) => {
-                div.notes role="note" {
-                    p { "This record cannot be computed again here, so it is not explained: " (in_words(&error)) }
-                }
-            }
+    let ((told, explained), problem) = match explained {
+        Ok(explained) => (explained, None),
+        Err(error) => {
+            let why = format!(
+                "This record cannot be computed again here, so it is not explained: {}",
+                in_words(&error)
+            );
+            let told = Headline { text: format!("A record of {subject} by {card}"), ..Headline::default() };
+            ((told, html! {}), Some(why))
         }
+    };
+    let position = kept.item.position;
+    let trail = [("/leaderboards", "Leaderboards"), (&address::subject(subject, Some(&card)), subject)];
+    let verify = format!("{}/verify", address::record(position));
+    let trust = kept.provenance.trust;
+    let marks = [
+        (trust >= Trust::Measured, format!("{}: {}", capital(trust.name()), meaning(trust))),
+        (true, format!("entry {position} of {} in a signed log", kept.log_size)),
+        match cosigned {
+            0 => (false, String::from("no witness has cosigned it yet")),
+            all => (true, format!("cosigned by {all}, who would notice a change")),
+        },
+    ];
+    let content = html! {
+        (above(&trail, html! { span { (own.unwrap_or("record")) } span { (pool.card.title) } }))
+        (heading(&[], &told.text, &told.lead.join(" ")))
+        (trust_strip(&marks, &verify))
+        div.buttons {
+            form action=(verify) method="get" { button.go type="submit" { "Verify this record" } }
+            a href=(format!("{}/archive", address::record(position))) download { "All that it takes, to check it elsewhere" }
+        }
+        (notes(problem.as_slice()))
+        (corrections(kept))
+        div data-answer=(format!("/v1/records/{position}")) { (figures(document)) }
+        (explained)
         @if let Some(found) = &document.r#match { (game::graded(found)) }
         (receipt(kept, &card))
+        (acts(&[
+            (format!("/v1/records/{position}/explanation"), "JSON of the explanation"),
+            (format!("/v1/records/{position}"), "JSON of the record"),
+        ]))
     };
-    Ok((title, content))
+    Ok((told.text, content))
+}
+
+/// Shows the numbers of the record as the API has them.
+fn figures(document: &RecordDocument) -> Markup {
+    let level = document.tier.as_ref().and_then(|tier| tier.name.as_deref()).or(document.band.as_deref());
+    html! {
+        dl.figures {
+            @if let Some(score) = &document.score {
+                div { dt { "score" } dd data-from="/record/score/published" { (score.published) } }
+            }
+            div { dt { "of the weights measured" } dd { (karat::text::whole_percent(document.coverage)) } }
+            @if let Some(level) = level { div { dt { "reaches" } dd { span.stamp { (level) } } } }
+        }
+    }
 }
 
 fn in_words(error: &Error) -> String {
@@ -120,7 +166,7 @@ fn corrections(kept: &RecordData) -> Markup {
         }
         @if let Some((position, it)) = &kept.withdrawn {
             div.notes role="note" {
-                p { "This record does not count: what the key " (it.key) " sent since " time { (it.since) } " was withdrawn by entry " (position) " of the log. Reason: " (it.reason) }
+                p { "This record does not count: what the key " (it.key) " sent since " (words(&it.since)) " was withdrawn by entry " (position) " of the log. Reason: " (it.reason) }
             }
         }
         @if let Some(old) = &kept.replaces {
@@ -129,47 +175,30 @@ fn corrections(kept: &RecordData) -> Markup {
     }
 }
 
-const fn meaning(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Claimed => {
-            "it rests on the word of a key that does not say for whom it speaks, or of the subject"
-        }
-        Trust::Judged => "it rests on the word of a judge or a third party",
-        Trust::Measured => "the key of a harness or a task reported all of it",
-        Trust::Graded => "this server graded it",
-    }
-}
-
 fn days(seconds: u64) -> usize {
     usize::try_from(seconds / 86_400).unwrap_or(usize::MAX)
 }
 
-/// Shows the proof that the record is in the log, with everything to check it elsewhere.
+/// Shows who sent the record, and the proof that it is in the log.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, sender, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
+    let trust = kept.provenance.trust;
     section(
         "receipt",
-        "Receipt",
+        "Who says so, and the proof",
         html! {
-            p { "The record is entry " b { (position) } " of a log of " (kept.log_size) " entries that only grows. The receipt proves it." }
-            form action=(format!("{}/verify", address::record(*position))) method="get" {
-                button.go type="submit" { "Verify this record" }
-            }
             dl.about {
-                div { dt { "stored" } dd { time { (moment.to_string()) } } }
-                div {
-                    dt { "sent by" }
-                    dd {
-                        @match sender.as_deref() {
-                            Some(SERVER) => "the server itself",
-                            Some(key) => { "the key " (key) },
-                            None => "not recorded: the entry is of an older log",
-                        }
+                div { dt { "sent by" } dd {
+                    @match sender.as_deref() {
+                        Some(SERVER) => "the server itself",
+                        Some(key) => { "the key " (key) },
+                        None => "not recorded: the entry is of an older log",
                     }
-                }
-                div { dt { "trust class" } dd { b { (kept.provenance.trust.name()) } ": " (meaning(kept.provenance.trust)) } }
+                } }
+                div { dt { "trust class" } dd { b { (trust.name()) } ": " (meaning(trust)) } }
+                div { dt { "stored" } dd { (words(&moment.to_string())) } }
                 @if let Some(late) = kept.provenance.late_seconds(*moment) {
                     div { dt { "late" } dd { "arrived " (count(days(late), "day")) " after it took place" } }
                 }
@@ -177,15 +206,22 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                     div { dt { "backfilled" } dd { "handed in as history by this key; it counts from the time that it states" } }
                 }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
-                div { dt { "digest of the record" } dd { (content) } }
-                @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
             }
             p {
-                "Download: " a href=(file("receipt.json")) download { "receipt" } ", "
-                a href=(file("record.json")) download { "record" }
-                @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
-                ", " a href=(file("log.pub")) download { "key of the log" }
-                ". With them " code { "karat verify" } " checks the same on another machine, without this server."
+                "The record is an entry of a log that only grows, and its receipt proves it. "
+                a href=(format!("{}/archive", address::record(*position))) download { "One archive" }
+                " has all that verification takes, and the command: " code { "karat verify" }
+                " checks the same on another machine, without this server."
+            }
+            details {
+                summary { "Its files and digests" }
+                p {
+                    a href=(file("receipt.json")) download { "Receipt" } ", " a href=(file("record.json")) download { "record" }
+                    @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
+                    ", " a href=(file("scorecard.toml")) download { "scorecard" } ", " a href=(file("log.pub")) download { "key of the log" } "."
+                }
+                p { "Record: " code { (content) } }
+                @for source in sources { p { "Evidence: " code { (source) } } }
             }
         },
     )
@@ -193,28 +229,13 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
 
 /// Returns a file of the record: receipt, record, evidence, scorecard, or the key that verifies the log.
 pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String)>) -> Answer {
-    let key = format!("{}\n", app.log_key());
     let (shared, asked) = (Arc::clone(&app), name.clone());
-    let (media_type, content) = app
-        .read(move |reader| {
-            let kept = RecordData::read(&shared, reader, &wanted)?;
-            let missing = || Problem::not_found("there is no such file of this record");
-            Ok(match asked.as_str() {
-                "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),
-                "record.json" => ("application/json", kept.item.content),
-                "evidence.json" => ("application/json", kept.evidence.ok_or_else(missing)?.content),
-                "scorecard.toml" => {
-                    let text = kept.pool(&shared)?.card.text().to_owned();
-                    ("application/toml; charset=utf-8", text.into_bytes())
-                }
-                "log.pub" => ("text/plain; charset=utf-8", key.into_bytes()),
-                _ => return Err(missing()),
-            })
-        })
-        .await?;
-    let mut response = bytes(StatusCode::OK, media_type, content);
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
-    let disposition = disposition.map_err(|error| Problem::internal(&error))?;
-    response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
-    Ok(response)
+    let read = move |reader: &mut Reader| {
+        let kept = RecordData::read(&shared, reader, &wanted)?;
+        let files = Files::of(&shared, reader, &kept)?.0.into_iter();
+        let found = files.into_iter().find(|(own, ..)| *own == asked);
+        found.ok_or_else(|| Problem::not_found("there is no such file of this record"))
+    };
+    let (_, media_type, content) = app.read(read).await?;
+    Ok(attached(media_type, &name, content))
 }

@@ -1,17 +1,23 @@
 //! Scorecards for people: all of them, and one with its weights, those from outside, the conditions that hold a score back, and the
 //! findings of the checker.
 
+use axum::http::Uri;
 use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
-use karat::document;
+use karat::card::words::standing_rules;
+use karat::document::what_if::FIELD;
+use karat::document::{self, Part};
+use karat::headline;
 use karat::text::list;
+use karat::text::whole_percent;
+use karat::write::html::parts;
 use karat_core::diagnostic::Diagnostic;
+use karat_core::scorecard::Scorecard;
 use karat_standing::overrides::OverrideLog;
 
 use super::items;
 use super::layout::*;
-use super::what_if::{self, Asked};
 use crate::prelude::*;
 
 pub async fn show_all(Get(app, caller): Get) -> Answer {
@@ -37,56 +43,115 @@ pub async fn show_all(Get(app, caller): Get) -> Answer {
         ];
         line(cells)
     };
+    let number = cards.iter().count();
     let table = grid(
-        "A released scorecard never changes: a change is a new version",
+        "Those with scores are in use here",
         "=scorecard | what for | kind | evidence | from | #records",
         cards.iter().map(row).collect(),
     );
     drop(cards);
-    let sheet = Sheet { title: "Scorecards", part: "/scorecards", caller: Some(&caller) };
-    Ok(sheet.answer(html! {
-        (heading(&[], "Scorecards", "A scorecard says which facts it reads, how much each dimension weighs, and what caps a score."))
+    let title = match (used.len(), number) {
+        (0, all) => format!("{all} scorecards, none with scores yet"),
+        (used, all) => format!("{used} of {all} scorecards have scores"),
+    };
+    let lead = "A scorecard says which facts it reads, how much each dimension weighs, and what caps a score. A released one never \
+                changes: a change is a new version.";
+    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
+        (heading(&[("/", "Home")], &title, lead))
         (figure("cards", &table))
-        p { "A scorecard is published with " code { "POST /v1/scorecards" } " and a key with the scope " code { "admin" } "." }
+        p { "Publish one of your own: " a href="/api#publish_scorecard" { code { "POST /v1/scorecards" } } ", with a key that administers." }
+        (acts(&[(String::from("/v1/scorecards"), "JSON")]))
     }))
 }
 
 pub async fn show(
     Get(app, caller): Get,
-    headers: HeaderMap,
+    uri: Uri,
     Named(name): Named<String>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<BTreeMap<String, String>>,
 ) -> Answer {
     let pool = app.memory.cards().find(&name)?;
-    let what_if = what_if::section(&app, &pool, &asked, &headers).await?;
-    let (title, lead) = (pool.name(), pool.card.title.clone());
+    let path = address::scorecard(&pool.name());
+    if let Some(other) = asked.keys().next() {
+        // Weights on trial had this address once.
+        if asked.keys().all(|name| name.starts_with(FIELD)) {
+            return see_other(&format!("{path}/what-if?{}", uri.query().unwrap_or_default()));
+        }
+        let detail = format!(
+            "unknown field `{}`, there are no fields; weights on trial have their own page",
+            other.escape_debug()
+        );
+        return Err(Problem::new(Code::BadRequest, detail).at("query"));
+    }
+    let (told, name) = (headline::card(&pool.card), pool.name());
+    let title = told.text.clone();
     let proposed = proposals(&pool, &app.memory.weights().now(&pool));
     let checked = Arc::clone(&app);
-    let (above, below) = app
+    let content = app
         .checked(move || {
             let found = checked.memory.cards().check(pool.card.text()).diagnostics;
-            Ok((rules(&pool), behind(&pool, &found)))
+            let above = above(
+                &[("/scorecards", "Scorecards")],
+                html! { span { (&name) } span { @if pool.card.is_released() { "comes with karat" } @else { "published here" } } },
+            );
+            Ok(html! {
+                (above)
+                (heading(&[], &told.text, &told.lead.join(" ")))
+                (rules(&pool))
+                (proposed)
+                (behind(&pool, &found))
+                (acts(&[
+                    (address::query("/leaderboards", &[("card", &name)]), "Leaderboard"),
+                    (format!("{path}/what-if"), "Other weights"),
+                    (format!("/v1{path}"), "JSON"),
+                    (format!("/v1{path}/text"), "TOML"),
+                ]))
+            })
         })
         .await?;
-    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer_computing(html! {
-        (heading(&[("/scorecards", "Scorecards")], &title, &lead))
-        (above)
-        (proposed)
-        (what_if)
-        (below)
-    }))
+    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(content))
 }
 
-/// Shows the scorecard, and where it comes from.
+/// Shows the scorecard: what counts how much, what each tier needs, how a standing is made, and then all of it in full.
 fn rules(pool: &ScorerPool) -> Markup {
-    let document = document::card(&pool.card);
+    let card = &pool.card;
+    let mut document = document::card(card);
+    let mut is_left_out = false;
+    // They are shown apart.
+    document.parts.retain(|part| {
+        if let Part::Heading(heading) = part {
+            is_left_out = matches!(heading.as_str(), "Tiers" | "Standing");
+        }
+        !is_left_out
+    });
+    let weights = headline::weights(card);
+    let rules = standing_rules(card);
+    let rules: Vec<_> = rules.iter().map(|(topic, said)| line([text(topic), text(said)])).collect();
     html! {
-        ul.sentences { @for line in &document.lines { li { (line) } } }
-        dl.about {
-            @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } }
-            div { dt { "from" } dd { @if pool.card.is_released() { "karat" } @else { "published here" } } }
+        @if weights.len() > 1 {
+            (parts(&weights))
+            p.s { @for (at, (label, share)) in weights.iter().enumerate() { @if at > 0 { ", " } (label) " " b { (whole_percent(*share)) } } }
+        }
+        ul.sentences { @for line in &document.lines { li { (words(line)) } } }
+        @if !card.tiers.is_empty() { (section("tiers", "What each tier needs", ladder(card))) }
+        @if !rules.is_empty() {
+            (table_section("standing", "How many scores become an official one", grid("", "=rule | &in words", rules)))
         }
         (body("part", &document))
+    }
+}
+
+/// Shows the tiers, the highest first, each with what it needs.
+fn ladder(card: &Scorecard) -> Markup {
+    html! {
+        ul.ladder {
+            @for (name, score, needs) in karat::card::words::ladder(card) {
+                li {
+                    h3 { span { (name) } span { "from " (score) } }
+                    ul { @for need in needs { li { (need) } } }
+                }
+            }
+        }
     }
 }
 
@@ -97,6 +162,7 @@ fn behind(pool: &ScorerPool, found: &[Diagnostic]) -> Markup {
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
             details { summary { "Show the TOML" } pre tabindex="0" { code { (pool.card.text()) } } }
+            p { "Its digest: " code { (pool.card.digest) } }
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Signing in: a key in a cookie that no script can read and no other site can use. It lasts until the browser is
 //! closed.
 
-use axum::http::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::header::{COOKIE, HeaderMap, ORIGIN, SET_COOKIE};
 
+use karat::headline::sentence;
+use karat::text::list;
+
+use super::browser::came_from;
 use super::items;
 use super::layout::*;
 use crate::prelude::*;
@@ -22,9 +26,18 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-pub fn fields(wrong: &str) -> Markup {
+/// Returns the address of a page of this server, the first for any other: no form may lead to another site.
+pub fn own(to: &str) -> &str {
+    let is_path = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/sign-");
+    let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_path && is_plain { to } else { "/" }
+}
+
+/// Shows the form to sign in, which leads to the page `to`.
+pub fn fields(wrong: &str, to: &str) -> Markup {
     html! {
         form.fields.stacked method="post" action="/sign-in" {
+            input type="hidden" name="to" value=(own(to));
             label {
                 "Key"
                 input type="password" name="key" required autocomplete="off" spellcheck="false"
@@ -36,45 +49,91 @@ pub fn fields(wrong: &str) -> Markup {
     }
 }
 
-pub async fn show(caller: Caller) -> Response<Body> {
-    page(&caller, StatusCode::OK, "")
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wanted {
+    /// The page to return to; if not given, the one that the link was on.
+    to: Option<String>,
 }
 
-fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
+pub async fn show(caller: Caller, headers: HeaderMap, Params(wanted): Params<Wanted>) -> Response<Body> {
+    let to = wanted.to.unwrap_or_else(|| came_from(&headers).to_string());
+    match holder(&caller) {
+        Some(name) => known(&caller, &name),
+        None => page(&caller, StatusCode::OK, "", &to),
+    }
+}
+
+fn page(caller: &Caller, status: StatusCode, wrong: &str, to: &str) -> Response<Body> {
     let lead = "A key identifies you: reviews and some other pages need one.";
     let content = html! {
-        (heading(&[], "Sign in", lead))
-        (fields(wrong))
+        (heading(&[("/", "Home")], "Sign in with your key", lead))
+        (fields(wrong, to))
         p { "An administrator creates keys; the server shows the first one when it starts for the first time. \
              The key stays in this browser until it is closed." }
     };
     Sheet { title: "Sign in", part: "/sign-in", caller: Some(caller) }.answer_with(status, content)
 }
 
-/// Signs in with a known key.
+/// Says who is signed in, and what the key allows.
+fn known(caller: &Caller, name: &str) -> Response<Body> {
+    let acts = [
+        (Act::Read, "read"),
+        (Act::Send(None), "send evidence"),
+        (Act::Review, "decide on reviews"),
+        (Act::MakeKey, "publish scorecards and make keys"),
+    ];
+    let may = acts.iter().filter(|(act, _)| caller.may(act).is_ok()).map(|(_, what)| *what);
+    let lead = sentence(&format!("The key allows to {}", list(&may.collect::<Vec<_>>())));
+    let title = format!("You are signed in as {name}");
+    let content = html! {
+        (heading(&[("/", "Home")], &title, &lead))
+        form method="post" action="/sign-out" { p.buttons { button.go type="submit" { "Sign out" } } }
+    };
+    Sheet { title: &title, part: "/sign-in", caller: Some(caller) }.answer(content)
+}
+
+/// Signs in with a known key, and returns to the page where the visitor was.
 pub async fn enter(Post { app, caller, body }: Post) -> Answer {
     // If the page came over TLS, the cookie is never sent without it.
     let is_secure = body.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let fields = items::read(&app, body).await?;
     let secret = fields.get("key").map_or("", |key| key.trim());
+    let to = fields.get("to").map_or("/", |to| own(to));
     if !is_key(secret) || app.memory.keys().authenticate(secret).is_none() {
         caller.guessed(&app)?;
-        let wrong = "this key is not known here, or it was revoked";
-        return Ok(page(&caller, StatusCode::FORBIDDEN, wrong));
+        let wrong = "This key is not known here, or it was revoked.";
+        return Ok(page(&caller, StatusCode::FORBIDDEN, wrong, to));
     }
     let secure = if is_secure { "; Secure" } else { "" };
-    to_start(&format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
+    lead(to, &format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
 }
 
 pub(crate) async fn leave() -> Answer {
-    to_start(GONE)
+    lead("/", GONE)
 }
 
-fn to_start(cookie: &str) -> Result<Response<Body>, Problem> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
+fn lead(to: &str, cookie: &str) -> Result<Response<Body>, Problem> {
+    let mut response = see_other(to)?;
     let cookie = HeaderValue::from_str(cookie).map_err(|error| Problem::internal(&error))?;
     response.headers_mut().insert(SET_COOKIE, cookie);
-    response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_of_this_server_is_returned_to() {
+        for to in ["/", "/records/3?x=1", "/subjects/a%2Fb"] {
+            assert_eq!(own(to), to);
+        }
+        for to in [
+            "", "//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "/sign-out",
+            "x",
+        ] {
+            assert_eq!(own(to), "/", "{to}");
+        }
+    }
 }

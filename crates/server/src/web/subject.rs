@@ -2,13 +2,16 @@
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::notes::foot;
+use karat::answers::standing::Standing;
 use karat::document::figure::{history, profiles};
 use karat::document::{self, Document};
+use karat::headline::sentence;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
 use karat::text::{Writing, count, list};
+use karat::write::html;
 use karat_standing::stand::SubjectStanding;
 
 use super::items::{self, Found};
@@ -62,22 +65,23 @@ pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(aske
     });
     let counted = counted.await?;
     let page = asked.page.unwrap_or(1).max(1);
-    let title = format!("{name} under {card}");
-    let lead = pool.card.title.clone();
     let shown = name.clone();
-    let body = app
+    let (title, content) = app
         .checked(move || {
             let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &pool))?;
-            Ok(html! {
-                (choice(&shown, &pool, &cards))
-                (notes(&counted))
-                @match standing { Some(standing) => (standing), None => (means(found.together.as_ref().unwrap_or(rows), &leaderboard::settings(&pool))) }
-                (evidence(&shown, rows, &found, &pool, page))
-            })
+            let above =
+                above(&[("/", "Home"), ("/leaderboards", "Leaderboards")], choice(&shown, &pool, &cards));
+            let (title, top) = match standing {
+                Some(standing) => standing,
+                None => means(&shown, found.together.as_ref().unwrap_or(rows), &leaderboard::settings(&pool)),
+            };
+            Ok((
+                title,
+                html! { (above) (top) (notes(&counted)) (evidence(&shown, rows, &found, &pool, page)) },
+            ))
         })
         .await?;
-    let content = html! { (heading(&[("/", "Leaderboard")], &name, &lead)) (body) };
-    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
+    Ok(Sheet { title: &title, part: "/leaderboards", caller: Some(&caller) }.answer(content))
 }
 
 fn none_of<'a>(name: &'a str, pool: &'a ScorerPool) -> impl Fn() -> Problem + 'a {
@@ -103,65 +107,86 @@ async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<ScorerPool>>, Pr
     .await
 }
 
-/// Shows links to the other scorecards of the subject.
+/// Shows links to the scorecards of the subject.
 fn choice(name: &str, pool: &ScorerPool, cards: &[Arc<ScorerPool>]) -> Markup {
     html! {
-        nav.pages aria-label="Scorecards of this subject" {
-            @for card in cards {
-                @let own = card.name();
-                a href=(address::subject(name, Some(&own))) aria-current=[(own == pool.name()).then_some("page")] { (own) }
-            }
+        @for card in cards {
+            @let own = card.name();
+            a href=(address::subject(name, Some(&own))) aria-current=[(own == pool.name()).then_some("page")] { (card.card.title) }
         }
     }
 }
 
-/// Shows the standing of the subject at a timestamp, with the decisions in the log about it.
+/// Shows the standing of the subject at a timestamp: its title, and what there is to see.
 async fn stands(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
     name: &str,
     as_of: Timestamp,
-) -> Result<Markup, Problem> {
+) -> Result<(String, Markup), Problem> {
     let size = *app.memory.size().borrow();
     let question = Question::new(Arc::clone(pool), vec![name.to_owned()], as_of, size);
-    let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
-        None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
-        Some(_) => {
+    let own = name.to_owned();
+    let tell = move |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
+        None => missing(&own, &format!("no item counts up to {}", answer.as_of)),
+        Some(first) => {
             let document = document::standing(answer, shown, true);
-            html! { p { (document.title) } (notes(&foot(answer))) (body("s", &document)) }
+            let told = Standing::new(answer, first);
+            (html::heading(&document).to_owned(), of_standing(&document, &told, &foot(answer)))
         }
     };
     match answered(app, question, tell).await {
-        Err(problem) if problem.code == Code::Unanswerable => {
-            Ok(html! { p.care { "There is no standing: " (problem.detail) "." } })
-        }
+        Err(problem) if problem.code == Code::Unanswerable => Ok(missing(name, &problem.detail)),
         answered => answered,
     }
 }
 
+fn missing(name: &str, why: &str) -> (String, Markup) {
+    let title = format!("{name} has no score");
+    let content = heading(&[], &title, &sentence(why));
+    (title, content)
+}
+
+/// Shows a standing: the official score and its tier, the ladder beside it, and below whatever led there.
+fn of_standing(document: &Document, it: &Standing, foot: &[String]) -> Markup {
+    let json = format!(
+        "/v1/standings/{}?card={}&as_of={}",
+        address::part(&it.subject),
+        address::part(&it.scorecard.name()),
+        address::part(&it.as_of)
+    );
+    let results = count(usize::try_from(it.items.given).unwrap_or(usize::MAX), "result");
+    html! {
+        (html::opening(html! { (told(&document.title)) }, document))
+        (trust_strip(&[(true, format!("{results} in a signed log"))], "/verify"))
+        div data-answer=(json) {
+            (notes(foot))
+            (body("s", document))
+            (acts(&[(json.clone(), "JSON"), (badge(it), "Badge")]))
+        }
+        (html::reproduce(document))
+    }
+}
+
+fn badge(it: &Standing) -> String {
+    address::query("/v1/badge", &[("card", &it.scorecard.name()), ("subject", &it.subject)])
+}
+
 /// Shows the profile and the history of a subject whose card has no standings.
-fn means(rows: &Rows, settings: &Settings) -> Markup {
+fn means(name: &str, rows: &Rows, settings: &Settings) -> (String, Markup) {
     if let Some(why) = rows.left_out.values().next() {
-        return html! { p.care { "There is no mean: " (why) "." } };
+        return missing(name, &why.to_string());
     }
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let board = match Ranking::new(rows, &all, None, settings) {
         Ok(ranking) => Leaderboard::of_ranking(rows, &ranking, settings),
-        Err(why) => return html! { p.care { "There is no mean: " (why) "." } },
+        Err(why) => return missing(name, &why.to_string()),
     };
-    let writing = Writing::of(rows.scale.max);
+    let headline = karat::headline::subject(&board, rows.scale.max, settings.level);
     let parts = profiles(rows, &board).into_iter().chain(history(rows, &[0], settings)).collect();
-    let document = Document { parts, ..Document::default() };
-    html! {
-        @if let Some(row) = board.rows.first() {
-            dl.figures {
-                div { dt { "mean score" } dd { (writing.number(row.score.mean)) " " small { "of " (rows.scale.max) } } }
-                div { dt { "interval" } dd { (writing.ends(row.score.interval())) } }
-                div { dt { "tasks" } dd { (row.tasks) } }
-            }
-        }
-        (body("s", &document))
-    }
+    let document = Document { parts, headline, title: name.to_owned(), ..Document::default() };
+    let content = html! { (html::opening(html! { "mean of runs" }, &document)) (body("s", &document)) };
+    (html::heading(&document).to_owned(), content)
 }
 
 /// Shows the items, the newest first.

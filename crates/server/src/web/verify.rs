@@ -2,9 +2,10 @@
 
 use std::str::FromStr as _;
 
-use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
-use karat::document::{self, Verified};
-use karat::verification::{Check, recomputed, status};
+use karat::answers::{ChangedPart, CheckOutcome};
+use karat::document::{self, Part, Verified};
+use karat::headline;
+use karat::verification::{Check, recomputed};
 use karat::write::html::checker::{self, KeyOrigin};
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
@@ -20,13 +21,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let (kept, pool, (found, trust, newest), replayed) = app
         .read(move |reader| {
             let kept = RecordData::read(&shared, reader, &wanted)?;
-            let position = kept.item.position;
-            // The newest head with cosignatures, once it covers the record.
-            let head = shared.cosigned.heads().newest(1).filter(|head| head.size > position);
-            let receipt = match head {
-                Some(head) => reader.receipt_at(position, head)?,
-                None => reader.receipt(position)?,
-            };
+            let receipt = kept.receipt(&shared, reader)?;
             let size = reader.head()?.size;
             let keys = Keys::follow(&key, &reader.rotations(size)?).map_err(|it| Problem::internal(&it))?;
             let seen = |witness: &&WitnessKey| witness.open(&receipt.checkpoint).is_ok();
@@ -51,28 +46,29 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
             Ok(checks)
         })
         .await?;
-    let title = match status(&checks) {
-        VerificationStatus::Verified => "Verified",
-        VerificationStatus::Consistent => "Not all could be checked",
-        VerificationStatus::Failed => "Verification failed",
-    };
+    let told = headline::verification(&checks);
     let record = address::record(position);
     let verified = "the score follows from the evidence, and the log has the record";
-    let document = document::verification(&checks, Verified { file: &record, about: None, verified });
+    let mut document = document::verification(&checks, Verified { file: &record, about: None, verified });
+    document.parts.insert(0, Part::Heading(String::from("What was checked just now")));
+    let archive = format!("{record}/archive");
     let content = html! {
-        (heading(&[("/", "Leaderboard"), (&record, "Record")], title, "Checked just now, from what the store has."))
+        (heading(&[("/leaderboards", "Leaderboards"), (&record, "Record")], &told.text, &told.lead.join(" ")))
         (body("check", &document))
         (here)
         section aria-labelledby="signed" {
-            h2 id="signed" { "What was signed" }
-            p { "The head of the log, as its key signed it:" }
-            pre { code { (checkpoint) } }
+            h2 id="signed" { "On your own machine" }
+            p { a href=(archive) download { "One archive" } " has all that it takes, and the command." }
             p { "The public key of the log. Keep it: with it you notice if you are shown another history later." }
             pre { code { (log) } }
+            details {
+                summary { "The head of the log, as its key signed it" }
+                pre { code { (checkpoint) } }
+            }
         }
         p { a href=(record) { "Back to the record" } }
     };
-    Ok(Sheet { title, part: "/", caller: Some(&caller) }.answer_computing(content))
+    Ok(Sheet { title: &told.text, part: "/leaderboards", caller: Some(&caller) }.answer_computing(content))
 }
 
 /// Shows the button that checks the record in the browser of the visitor.
@@ -87,7 +83,7 @@ fn in_browser(position: u64, kept: &RecordData, pool: &ScorerPool, key: &str) ->
                 "computes the score again. Only the key is then left to trust: it comes from this server, too, and proves nothing about "
                 "it. Compare it with what the operator publishes elsewhere, or " a href="/verify" { "give the key yourself" } "."
             }
-            p.care data-without-script { "Without scripts this browser cannot. Download the receipt from the page of the record: " code { "karat verify" } " checks it on your machine." }
+            p.care data-without-script { "Without scripts this browser cannot. Download the archive: " code { "karat verify" } " checks it on your machine." }
             p.buttons {
                 button.go type="button" hidden data-check=(file("receipt.json")) data-key=(key) data-card=[card]
                     data-evidence=[kept.evidence.is_some().then(|| file("evidence.json"))] { "Check in this browser" }
@@ -110,7 +106,7 @@ pub async fn show_form(Get(app, caller): Get) -> Answer {
     let lead =
         "Signature, inclusion, content and score, computed in this browser: nothing that you give leaves it.";
     let content = html! {
-        (heading(&[("/", "Leaderboard")], "Check a receipt", lead))
+        (heading(&[("/", "Home")], "Check any number here, without trust in this server", lead))
         section aria-labelledby="what" {
             h2 id="what" { "What to check, and with which key" }
             (checker::form(Some((&newest, KeyOrigin::Server))))

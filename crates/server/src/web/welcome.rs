@@ -4,19 +4,35 @@ use super::layout::*;
 use crate::prelude::*;
 use axum::http::header::HOST as HOST_HEADER;
 
-/// An item that the card of the command below scores.
-const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
 /// The default address of the server.
 const HOST: &str = "localhost:7373";
 
-/// Shows the page of a server without records.
-pub fn page(host: &str) -> Markup {
+/// The scorecard of the first item: its score is the share that was solved, so nothing in it has to be explained.
+const CARD: &str = "run@1.0.0";
+
+/// Shows the page of a server without records; the first item takes place now.
+pub fn page(host: &str, now: Timestamp) -> Markup {
+    let item = format!(
+        r#"'{{"subject":"my-agent","id":"run-1","task":"task-1","time":"{now}","solved":1,"cost_usd":0.02,"seconds":41}}'"#
+    );
+    let lead = "Send the result of a run, and the leaderboard appears here.";
     html! {
-        h1 { "No records yet" }
-        p.lead { "Send evidence, and the leaderboard appears here." }
-        (next(host, "trust@1.0.0", ITEM))
-        p { "Each line is scored at once, by the scorecard that it names, and stored in the log with its record. "
-            a href="/scorecards" { "The scorecards" } " say what evidence they read." }
+        (heading(&[], "Nothing is scored yet", lead))
+        section aria-labelledby="first" {
+            h2 id="first" { "A first score, in one command" }
+            pre { code { (line(host, CARD, &item)) } }
+            p { code { "KARAT_KEY" } " is the key that " code { "karat serve" } " showed when it started for the first time; with "
+                code { "--key-file" } " it is in that file. It makes all other keys, and the server keeps only its hash." }
+            p { "The task was solved, so the score is 100 of 100. Each line that is sent is scored at once, by the scorecard that it "
+                "names, and stored in the log with its record." }
+        }
+        section aria-labelledby="next" {
+            h2 id="next" { "Then" }
+            ul.sentences {
+                li { a href="/scorecards" { "The scorecards" } " say what evidence they read." }
+                li { "Many items go in one body, one per line, as " code { "application/x-ndjson" } ": " a href="/api" { "the API" } "." }
+            }
+        }
     }
 }
 
@@ -27,16 +43,6 @@ pub fn nothing(host: &str, pool: &ScorerPool) -> Markup {
             p { b { "No runs match these filters." } " Remove a filter, or send evidence under "
                 a href=(address::scorecard(&pool.name())) { (pool.name()) } ":" }
             pre { code { (line(host, &pool.name(), "@evidence.json")) } }
-        }
-    }
-}
-
-fn next(host: &str, card: &str, item: &str) -> Markup {
-    html! {
-        div.empty {
-            p { "With the key that the server showed when it started for the first time:" }
-            pre { code { (line(host, card, &format!("'{item}'"))) } }
-            p { "Send many items in one body, one per line: " code { "content-type: application/x-ndjson" } "." }
         }
     }
 }

@@ -7,7 +7,7 @@ use karat::answers::leaderboard::officials::Officials;
 use karat::document::what_if::{self, FIELD, Subjects, Tried};
 use karat::json::GivenSubjects;
 use karat::leaderboard::stress::weights;
-use karat::text::cut;
+use karat::text::{cut, list};
 use karat_core::number::Decimal;
 use karat_stats::ranks::RankRange;
 
@@ -21,33 +21,44 @@ use crate::subjects::all_subjects;
 /// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
-pub async fn section(
-    app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    asked: &Asked,
-    headers: &HeaderMap,
-) -> Result<Markup, Problem> {
-    let wanted = what_if::asked_weights(&pool.card, asked);
+pub async fn show(
+    Get(app, caller): Get,
+    headers: HeaderMap,
+    Named(name): Named<String>,
+    Params(asked): Params<Asked>,
+) -> Answer {
+    let pool = app.memory.cards().find(&name)?;
+    let wanted = what_if::asked_weights(&pool.card, &asked);
     let wanted = wanted.map_err(|(name, detail)| Problem::parameter(&name, detail))?;
     if pool.card.scorer().is_err() {
-        return Ok(html! {});
+        let detail = format!(
+            "each challenge of `{}` has its own weights, so no weights can be changed here",
+            pool.name()
+        );
+        return Err(Problem::new(Code::Unanswerable, detail));
     }
-    let form = form(pool, &wanted);
-    let result = match subjects(app, pool).await? {
+    let (form, path) = (form(&pool, &wanted), address::scorecard(&pool.name()));
+    let (number, result) = match subjects(&app, &pool).await? {
         Some(subjects) => {
-            let pool = Arc::clone(pool);
-            app.checked(move || Ok(result_of(&subjects, &pool, &wanted))).await?
+            let (number, pool) = (subjects.means.subjects.len(), Arc::clone(&pool));
+            (number, app.checked(move || Ok(result_of(&subjects, &pool, &wanted))).await?)
         }
-        None => welcome::nothing(&welcome::host(headers), pool),
+        None => (0, welcome::nothing(&welcome::host(&headers), &pool)),
     };
-    Ok(html! {
-        section aria-labelledby="what-if" {
-            h2 id="what-if" { "What if the weights were different" }
-            p { "Move a weight and see how the ranks would change. Nothing is stored: a published scorecard never changes." }
-            (form)
+    let title = match number {
+        0 => format!("{} has no scores yet", pool.card.title),
+        1 => String::from("One subject, ranked by weights of your own"),
+        all => format!("{all} subjects, ranked by weights of your own"),
+    };
+    let lead = "Move a weight and see whose rank depends on it. Nothing is stored: a published scorecard never changes.";
+    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer_computing(html! {
+        (heading(&[("/scorecards", "Scorecards"), (&path, &pool.card.title)], &title, lead))
+        section aria-label="Weights" { (form) }
+        section aria-labelledby="ranks" {
+            h2 id="ranks" { "Under these weights" }
             div id="what-if-result" aria-live="polite" { (result) }
         }
-    })
+    }))
 }
 
 /// Returns the scorecard with the values of its subjects, for the script of the page.
@@ -62,12 +73,12 @@ pub(crate) async fn given(Get(app, _): Get, Named(name): Named<String>) -> Answe
 }
 
 fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
-    let path = address::scorecard(&pool.name());
+    let path = format!("{}/what-if", address::scorecard(&pool.name()));
     let largest = weights(&pool.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
     // Shares of 1 go up to 1; points go up to twice the largest.
     let top = if largest <= 1_000_000 { 1_000_000 } else { largest.saturating_mul(2) };
     html! {
-        form method="get" action=(format!("{path}#what-if")) data-what-if=(format!("{path}/what-if")) {
+        form method="get" action=(path) data-what-if=(format!("{path}/given")) {
             div.weights-form {
                 @for (at, (dimension, weight)) in pool.card.dimensions.iter().zip(wanted).enumerate() {
                     label for=(format!("w{at}")) { (dimension.label) }
@@ -77,7 +88,7 @@ fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
             }
             p.buttons {
                 button.go type="submit" { "Show" }
-                a href=(format!("{path}#what-if")) { "The weights of the card" }
+                a href=(path) { "The weights of the card" }
             }
         }
     }
@@ -118,6 +129,10 @@ fn result_of(subjects: &Subjects, pool: &ScorerPool, wanted: &[Decimal]) -> Mark
             (figure("what-if-table", &ranking))
             details { summary { "The weights as shares" } (figure("what-if-shares", &shares)) }
         },
+        Err(_) if wanted.iter().all(|weight| weight.millionths() == 0) => {
+            let labels: Vec<&str> = pool.card.dimensions.iter().map(|it| it.label.as_str()).collect();
+            html! { p.care { "There is no ranking: all weights are 0. Give at least one of " (list(&labels)) " more than 0." } }
+        }
         Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
     }
 }

@@ -381,9 +381,9 @@ fn an_expired_match_is_a_draw_wherever_it_is_told() {
     // It has no score, so no record, and none of its outcomes is a failure.
     assert_eq!(it.server.get("/v1/records?subject=bee").at("/records"), json!([]));
     for (path, told) in [
-        ("/arena/matches/bee.easy.1", "counts as a draw and does not change the rating"),
-        ("/arena?agent=bee", "0 won, 1 drawn, 0 lost"),
-        ("/arena?agent=bee", "expired, a draw"),
+        ("/arena/matches/bee.easy.1", "counts as a draw, and does not change the rating"),
+        ("/arena/agents/bee", "drew 1"),
+        ("/arena/agents/bee", "expired: a draw"),
     ] {
         let page = it.server.get(path);
         assert!(page.is(200).body.contains(told), "{path}: {}", page.body);

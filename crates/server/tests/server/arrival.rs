@@ -390,7 +390,7 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
             );
         }
         let says = format!("26 records were backfilled by the key {id}");
-        for path in ["/?card=agent@1.0.0", "/subjects/bee?card=agent@1.0.0"] {
+        for path in ["/leaderboards?card=agent@1.0.0", "/subjects/bee?card=agent@1.0.0"] {
             let page = server.get(path);
             assert!(page.is(200).body.contains(&says), "{path}: {}", page.body);
         }

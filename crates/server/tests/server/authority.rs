@@ -109,6 +109,7 @@ fn call(server: &Running, method: &str, path: &str, operation: &Value, secret: O
     let path = format!("{path}?{}", query.collect::<Vec<_>>().join("&"));
     match method {
         "get" if path == "/v1/events?" => server.get_with("/v1/events?card=none@1.0.0", secret),
+        "get" if path == "/v1/arena/events?" => server.get_with("/v1/arena/events?agent=none", secret),
         "get" => server.get_with(&path, secret),
         "post" => server.post(&path, secret, JSON, "{}"),
         "delete" => server.delete(&path, secret.unwrap_or("karat_")),
@@ -518,7 +519,7 @@ fn corrections_are_counted_wherever_a_score_is_told() {
             assert_eq!(board.at("/leaderboards/0/rows/1/corrected"), Value::Null, "{more}");
         }
         let says = "3 records were corrected, 2 of them by keys of their subjects";
-        for path in ["/?card=told@1.0.0", "/subjects/bee?card=told@1.0.0"] {
+        for path in ["/leaderboards?card=told@1.0.0", "/subjects/bee?card=told@1.0.0"] {
             let page = server.get(path);
             assert!(page.is(200).body.contains(says), "{path}: {}", page.body);
         }

@@ -10,14 +10,15 @@ use serde_json::json;
 use crate::common::Running;
 use crate::keys::CARD;
 
-struct Stream(BufReader<TcpStream>);
+/// A stream of events that is open.
+pub struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    fn open(server: &Running, query: &str, last: Option<u64>) -> Self {
+    pub fn open(server: &Running, path: &str, last: Option<u64>) -> Self {
         let mut socket = TcpStream::connect(server.address).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let last = last.map(|last| format!("last-event-id: {last}\r\n")).unwrap_or_default();
-        write!(socket, "GET /v1/events{query} HTTP/1.1\r\nhost: localhost\r\n{last}\r\n").unwrap();
+        write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\n{last}\r\n").unwrap();
         let mut stream = Self(BufReader::new(socket));
         assert!(stream.line().starts_with("HTTP/1.1 200"));
         while !stream.line().is_empty() {}
@@ -32,6 +33,12 @@ impl Stream {
 
     /// Returns the position and the evidence of the next record.
     fn next(&mut self) -> (u64, String) {
+        let (id, record) = self.event();
+        (id, record["evidence"]["id"].as_str().unwrap().to_owned())
+    }
+
+    /// Returns the id and the data of the next event.
+    pub fn event(&mut self) -> (u64, serde_json::Value) {
         let mut id = None;
         loop {
             let line = self.line();
@@ -39,8 +46,7 @@ impl Stream {
                 id = Some(found.parse().unwrap());
             }
             if let Some(data) = line.strip_prefix("data: ") {
-                let record: serde_json::Value = serde_json::from_str(data).unwrap();
-                return (id.unwrap(), record["evidence"]["id"].as_str().unwrap().to_owned());
+                return (id.unwrap(), serde_json::from_str(data).unwrap());
             }
         }
     }
@@ -56,14 +62,14 @@ fn records_come_as_they_are_stored_and_again_from_where_a_client_was() {
     let server = Running::new();
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
     let before = send(&server, "a", "before");
-    let mut all = Stream::open(&server, "", None);
-    let mut only = Stream::open(&server, "?subject=b", None);
+    let mut all = Stream::open(&server, "/v1/events", None);
+    let mut only = Stream::open(&server, "/v1/events?subject=b", None);
     let first = send(&server, "a", "first");
     let second = send(&server, "b", "second");
     assert_eq!(all.next(), (first, "first".to_owned()));
     assert_eq!(all.next(), (second, "second".to_owned()));
     assert_eq!(only.next(), (second, "second".to_owned()));
-    let mut again = Stream::open(&server, "", Some(before));
+    let mut again = Stream::open(&server, "/v1/events", Some(before));
     assert_eq!(again.next(), (first, "first".to_owned()));
     assert_eq!(again.next(), (second, "second".to_owned()));
     // An open stream does not keep a server from stopping.
@@ -73,7 +79,7 @@ fn records_come_as_they_are_stored_and_again_from_where_a_client_was() {
 #[test]
 fn streams_have_a_number() {
     let server = Running::with(Options { streams_max: 1, ..Options::default() });
-    let open = Stream::open(&server, "", None);
+    let open = Stream::open(&server, "/v1/events", None);
     server.get("/v1/events").is_problem(503, "busy");
     drop(open);
 }

@@ -569,7 +569,7 @@ fn ratings_show_how_sure_they_are() {
         "{page}"
     );
     let game = it.server.get("/arena/matches/bee.many.1").is(200).body.clone();
-    for told in ["drawn from 40", "the draw, revealed", "not verified"] {
+    for told in ["drawn from 40", "the draw is public once the match is over", "not verified"] {
         assert!(game.contains(told), "{told}: {game}");
     }
 }

@@ -146,8 +146,8 @@ fn every_question_is_answered_about_all_records() {
     assert!((shares - 1.0).abs() < 1e-6, "{shares}");
 
     // What-if ranks all, and says what it shows of them.
-    let page = server.get("/scorecards/large@1.0.0?w.thrift=0.9").is(200).body.clone();
-    assert!(page.contains("The first 200 of 300 subjects are shown."), "{page}");
+    let page = server.get("/scorecards/large@1.0.0/what-if?w.thrift=0.9").is(200).body.clone();
+    assert!(page.contains("The first 50 of 300 subjects are shown."), "{page}");
     let best = (0..SUBJECTS)
         .max_by(|one, two| {
             let by_mean = |subject| {

@@ -4,6 +4,7 @@
 mod answer;
 mod answers;
 mod arena;
+mod arena_pages;
 mod arrival;
 mod authority;
 mod common;
@@ -25,6 +26,7 @@ mod requests;
 mod reviews;
 #[cfg(unix)]
 mod seeds;
+mod site;
 mod spans;
 mod stop;
 mod traces;

@@ -82,7 +82,7 @@ fn subjects_that_look_alike_are_flagged_at_every_door() {
     let standings = server.get("/v1/standings?card=log-forensics@1.0.0&limit=1&after=paypa");
     assert_eq!(standings.is(200).at("/standings/0/looks_like"), others(DIGIT));
 
-    for path in ["/?card=log-forensics@1.0.0", "/subjects/paypa1?card=log-forensics@1.0.0"] {
+    for path in ["/leaderboards?card=log-forensics@1.0.0", "/subjects/paypa1?card=log-forensics@1.0.0"] {
         let page = server.get(path).is(200).body.clone();
         assert!(
             page.contains("these names look alike") && page.contains("(p\\u{430}ypal)"),

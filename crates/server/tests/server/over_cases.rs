@@ -157,7 +157,7 @@ fn a_subject_whose_rows_no_one_can_bring_together_takes_no_answer_from_others() 
         assert_eq!((rows.len(), rows[0].0.as_str(), unranked.len()), (1, "b", 1), "{query}");
         told(&unranked[0].1);
     }
-    let html = server.get("/?card=share@1.0.0");
+    let html = server.get("/leaderboards?card=share@1.0.0");
     told(&html.is(200).body.replace("<code>", "`").replace("</code>", "`"));
     for page in ["/subjects/a?card=share@1.0.0", "/subjects/a?card=stood@1.0.0"] {
         told(&server.get(page).is(200).body);

@@ -27,6 +27,11 @@ fn classes(server: &Running, card: &str) -> Vec<(String, String)> {
         let expected: Vec<_> = all.iter().filter(|it| rank(&it.1) >= least).map(|it| it.0.clone()).collect();
         let found: Vec<_> = list(&format!("&trust={name}")).iter().map(|it| text(it, "id")).collect();
         assert_eq!(found, expected, "{name}");
+        for method in ["pairs", "means"] {
+            let board = server.get(&format!("/v1/leaderboards?card={card}&method={method}"));
+            let count = all.iter().filter(|it| it.1 == *name).count();
+            assert_eq!(board.is(200).at(&format!("/items/trust/{name}")), count, "{method}");
+        }
     }
     all
 }
@@ -69,7 +74,11 @@ fn a_record_is_trusted_as_far_as_its_sender_goes() {
         .collect();
     assert_eq!(classes(&server, "told@1.0.0"), expected);
     let page = server.get("/records/bee%2Fharness-measured%2Ftold@1.0.0");
-    assert!(page.is(200).body.contains("the key of a harness or a task reported all of it"), "{}", page.body);
+    assert!(
+        page.is(200).body.contains("all of it was measured by a harness or a task, whose key says so"),
+        "{}",
+        page.body
+    );
 
     // A key that was revoked spoke for whom it spoke, with the index and without.
     let list = server.get_with("/v1/keys", Some(&server.admin)).at("/keys");

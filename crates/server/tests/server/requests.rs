@@ -160,7 +160,7 @@ group = [{ key = "g", mean = "minimum", weight = 1 }]
         ("?w.y=5&w.z=0.1", ["bob", "cy", "ann"], "No rank changes"),
         ("?w.x=3", ["ann", "bob", "cy"], "would have rank 1"),
     ] {
-        let page = server.get(&format!("/scorecards/tree@1.0.0{query}"));
+        let page = server.get(&format!("/scorecards/tree@1.0.0/what-if{query}"));
         assert!(page.is(200).body.contains(first), "{query}: {}", page.body);
         let table = page.body.split("By the composite").nth(1).unwrap();
         let places = order.map(|subject| table.find(&format!(">{subject}<")));

@@ -130,7 +130,8 @@ fn accepted_weights_score_what_comes_after_them() {
     // The official score is of the weights at its moment; what was known before does not change.
     assert_eq!(weighed.official(""), (json!(250), json!("p")));
     let moment = |second| format!("as_of={}", at(second));
-    for page in ["/?card=pair@1.0.0", "/subjects/ibis?card=pair@1.0.0", "/scorecards/pair@1.0.0"] {
+    for page in ["/leaderboards?card=pair@1.0.0", "/subjects/ibis?card=pair@1.0.0", "/scorecards/pair@1.0.0"]
+    {
         let page = weighed.server.get(page);
         assert!(page.is(200).body.contains(" are in force since "), "{}", page.body);
     }
@@ -217,7 +218,9 @@ fn a_sum_that_is_off_is_refused_with_its_reason_wherever_people_look() {
         assert!(told.contains(why), "{id}: {told}");
         let history = weighed.server.get(&format!("{PATH}?limit=1"));
         assert_eq!(history.is(200).at("/proposals/0/check_refusal"), told);
-        let text = |page: Answer| page.is(200).body.replace("&quot;", "\"");
+        let text = |page: Answer| {
+            page.is(200).body.replace("&quot;", "\"").replace("<code>", "`").replace("</code>", "`")
+        };
         let plain = told.replace('`', "");
         let shown = text(weighed.server.get("/scorecards/pair@1.0.0"));
         assert!(shown.contains(told) || shown.contains(&plain), "{told}: {shown}");

@@ -219,7 +219,7 @@ fn a_server_goes_on_with_a_new_key() {
     assert_eq!(server.get("/v1/log/cosigned").body, cosigned);
     post(&server, &witness(1).cosign(&head(&server), 1_798_761_700).unwrap()).is(200);
     let page = server.get(&page_of(&path));
-    assert!(page.is(200).body.contains("Verified"), "{}", page.body);
+    assert!(page.is(200).body.contains("Genuine"), "{}", page.body);
     let database = server.folder.path().join(STORE);
     assert!(verify(&database, &old, &[cosigned]).unwrap().holds());
 }

@@ -8,10 +8,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::series::{Look, Summary, View};
-use super::value::{Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
+use super::value::{OfficialParts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
 use crate::review::{Basis, Candidate, Decision, Event, History, Refusal, Seen, Transition};
-use crate::tiers::tier;
+use crate::tiers::{TierFacts, tier};
 use karat_core::facts::Digest;
 use karat_core::number::{BILLION, round_ratio};
 use karat_core::scorecard::Standing;
@@ -116,6 +116,11 @@ impl Fold {
             facts.points = points.map(|points| held.map_or(points, |held| held.min(points)));
         }
         Shown { look, official }
+    }
+
+    /// Returns what tiers see at a moment, no earlier than the last that happened.
+    pub(super) fn facts(&self, view: View<'_>, at_seconds: i64) -> TierFacts {
+        self.see(view, &self.basis(view, at_seconds), at_seconds, None).look.facts
     }
 
     /// Lets time pass before `until_seconds`: deadlines, and changes of the tier that is held, each at its moment.
@@ -289,7 +294,15 @@ impl Fold {
             (self.history.held, self.transitions) = (held, transitions);
         }
         let Shown { look, official } = shown;
+        let parts = self.history.canonical.as_ref().zip(official).map(|(canonical, points)| {
+            let own = (canonical.basis != basis).then(|| self.look(view, &canonical.basis, as_of_seconds));
+            OfficialParts::new(rules, own.as_ref().unwrap_or(&look), points)
+        });
         let earned = tier(&rules.tiers, &look.facts);
+        let ladder = match view.has_ladder {
+            true => self.ladder(view, as_of_seconds, &look.facts, ahead.is_none()),
+            false => Vec::new(),
+        };
         let held = certified.as_ref().map_or(earned.reached, |_| self.certificate.tier);
         let name = held.checked_sub(1).and_then(|at| rules.tiers.get(at)).map(|rule| rule.name.clone());
         let known = ahead.or(self.evidence.first());
@@ -307,6 +320,7 @@ impl Fold {
                 name,
                 held,
                 earned,
+                ladder,
                 certificate: certified.map(|certified| (self.certificate, certified)),
                 changes: self.changes,
             }),
@@ -314,6 +328,7 @@ impl Fold {
                 history: self.history,
                 transitions: self.transitions,
                 refusals: self.refusals,
+                official: parts,
             }),
             score: look.score,
             undecayed_score: look.undecayed_score,

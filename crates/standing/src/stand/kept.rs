@@ -36,7 +36,7 @@ pub fn keep(
     let ordered = order(card, rules, items, events, as_of_seconds)?;
     let (_, weights, _) = weights(card, &ordered);
     let weights = Arc::new(weights);
-    let view = View { card, rules, weights: &weights };
+    let view = View { card, rules, weights: &weights, has_ladder: false };
     let times = items.iter().filter_map(|item| item.time_seconds);
     let later = times.chain(events.iter().filter_map(Event::at_seconds)).filter(|at| *at > as_of_seconds);
     let next_seconds = later.min().filter(|_| !ordered.by_id);
@@ -80,7 +80,7 @@ impl Kept {
         {
             return None;
         }
-        let view = View { card, rules, weights: &self.weights };
+        let view = View { card, rules, weights: &self.weights, has_ladder: false };
         Some(self.fold.clone().read(view, as_of_seconds, None))
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     /// Returns the standing without what is not kept.
     fn bare(standing: SubjectStanding) -> SubjectStanding {
         let mut tier = standing.tier;
-        tier.iter_mut().for_each(|tier| tier.changes.clear());
+        tier.iter_mut().for_each(|tier| (tier.changes, tier.ladder) = Default::default());
         let mut review = standing.review;
         if let Some(review) = &mut review {
             review.transitions.clear();

@@ -9,6 +9,7 @@
 //! | `sums` | sums over items that become known in any order |
 //! | `fold` | what has happened to a subject so far: reviews, certification; and its standing at any later moment |
 //! | `replay` | the fold over all items and events of a subject, moment by moment |
+//! | `ladder` | every tier with what it asks, and when time alone takes it |
 //! | `kept` | the fold at the end of a log, kept to answer at later moments |
 //! | `value` | the results |
 //! | `tasks` | the same items by task: difficulty, and the life of tasks |
@@ -18,6 +19,7 @@
 mod fold;
 mod input;
 mod kept;
+mod ladder;
 mod replay;
 mod series;
 mod spread;
@@ -35,8 +37,8 @@ use self::series::{View, Weights};
 pub use self::spread::{ScoreInterval, Spread};
 pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
-    Counts, DimensionStanding, Point, ReviewStanding, ShareStanding, Shared, Standings, SubjectStanding,
-    TierHeld, WarmUpStanding,
+    Counts, DimensionStanding, OfficialDimension, OfficialParts, Point, ReviewStanding, ShareStanding,
+    Shared, Standings, SubjectStanding, TierHeld, WarmUpStanding,
 };
 use crate::overrides::OverrideLog;
 use crate::shares::{shares, sixteen_bit_shares, whole_shares};
@@ -58,10 +60,33 @@ pub fn stand(
     events: &[Event],
     as_of_seconds: i64,
 ) -> Result<Standings, Vec<StandError>> {
+    stand_as(card, items, events, as_of_seconds, true)
+}
+
+/// Returns the same without the ladder of tiers, which takes many looks at each subject.
+///
+/// # Errors
+/// As [`stand`].
+pub fn stand_in_brief(
+    card: &Scorecard,
+    items: &[Item<'_>],
+    events: &[Event],
+    as_of_seconds: i64,
+) -> Result<Standings, Vec<StandError>> {
+    stand_as(card, items, events, as_of_seconds, false)
+}
+
+fn stand_as(
+    card: &Scorecard,
+    items: &[Item<'_>],
+    events: &[Event],
+    as_of_seconds: i64,
+    has_ladder: bool,
+) -> Result<Standings, Vec<StandError>> {
     let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
     let ordered = order(card, rules, items, events, as_of_seconds)?;
     let (overrides, weights, override_refusals) = weights(card, &ordered);
-    let view = View { card, rules, weights: &weights };
+    let view = View { card, rules, weights: &weights, has_ladder };
     let subjects = ordered.subjects.iter().map(|(subject, own)| replay(view, as_of_seconds, subject, own));
     let mut subjects: Vec<SubjectStanding> = subjects.collect();
     let scores: Vec<Score> = subjects.iter().map(|subject| subject.shared_score(card.scale.max)).collect();

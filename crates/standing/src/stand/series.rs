@@ -153,6 +153,8 @@ pub(super) struct View<'s> {
     pub card: &'s Scorecard,
     pub rules: &'s Standing,
     pub weights: &'s Weights,
+    /// True if the ladder of tiers is asked for, with what lies ahead.
+    pub has_ladder: bool,
 }
 
 /// The score of the items at a moment.
@@ -488,6 +490,7 @@ impl View<'_> {
             independent_runners: summary.runners,
             newest_batch_seconds: summary.batch_seconds.map(|batch| at_seconds.saturating_sub(batch)),
             open_tiers: gated.and_then(|gated| gated.open_tiers),
+            least_open_tiers: self.rules.gate.as_ref().map(|gate| gate::least_open_tiers(&gate.rule)),
         };
         let undecayed = TierFacts {
             points: if_fresh.or(gated).map(|gated| gated.points),

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 mod arrival;
 mod fold;
+mod ladder;
 mod spread;
 
 use super::*;

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::input::Change;
+use super::series::Look;
 use super::spread::Spread;
 use crate::certification::{Certificate, Certified, TierChange};
 use crate::gate::Gated;
@@ -11,9 +12,10 @@ use crate::overrides::{OverrideLog, OverrideRefusal};
 use crate::ratio::Ratio;
 use crate::review::{History, Refusal, Transition};
 use crate::shares::ShareCase;
-use crate::tiers::{TierFacts, TierStanding};
-use karat_core::number::{BILLION, Decimal, Score, round_ratio};
+use crate::tiers::{Rung, TierFacts, TierStanding};
+use karat_core::number::{BILLION, Decimal, Score, apportion, round_ratio};
 use karat_core::record::Published;
+use karat_core::scorecard::{Standing, StandingScore};
 use karat_stats::outcome::OutcomeCounts;
 
 /// The standings of all subjects at one moment.
@@ -169,6 +171,54 @@ pub struct ReviewStanding {
     pub transitions: Vec<Transition>,
     /// Decisions that changed nothing: their indices among the events, and why.
     pub refusals: Vec<(usize, Refusal)>,
+    /// The parts of the official score; none before the first.
+    pub official: Option<OfficialParts>,
+}
+
+/// The parts of an official score that is reviewed, at the moment of the standing: those of a held score are other ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficialParts {
+    /// The dimensions of the card, in its order.
+    pub dimensions: Vec<OfficialDimension>,
+    /// The points that the gate takes, 0 or less: with those of the dimensions they add up to the score. None where those have none.
+    pub gate_points: Option<i64>,
+}
+
+/// A dimension of an official score.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficialDimension {
+    /// The dimension.
+    pub key: String,
+    /// Its weight, of the card or of an accepted override.
+    pub weight: Decimal,
+    /// The value after decay, in billionths; none if it was not measured.
+    pub reading: Option<i64>,
+    /// Its points, in proportion to weight and value, whole by largest remainder. None for a mean over a window: rules and gates of
+    /// its items are in no dimension.
+    pub points: Option<i64>,
+}
+
+impl OfficialParts {
+    /// Returns the parts of an official score of `points`, from the look at what it rests on.
+    pub(super) fn new(rules: &Standing, look: &Look, points: i64) -> Self {
+        let ungated = look.gated.map_or(points, |gated| gated.ungated_points);
+        let part = |it: &DimensionStanding| {
+            i128::from(it.weight.millionths()) * i128::from(it.reading.unwrap_or_default())
+        };
+        let sum = look.dimensions.iter().map(part).sum();
+        let whole: Vec<i128> = look.dimensions.iter().map(|it| part(it) * i128::from(ungated)).collect();
+        let has_points = rules.score == StandingScore::Latest;
+        let dimension = |(it, points): (&DimensionStanding, i64)| OfficialDimension {
+            key: it.key.clone(),
+            weight: it.weight,
+            reading: it.reading,
+            points: has_points.then_some(points),
+        };
+        Self {
+            dimensions: look.dimensions.iter().zip(apportion(ungated, &whole, sum)).map(dimension).collect(),
+            gate_points: has_points.then(|| points.saturating_sub(ungated)),
+        }
+    }
 }
 
 /// A tier and what is in the way of the next.
@@ -180,6 +230,8 @@ pub struct TierHeld {
     pub held: usize,
     /// The earned tier, and what blocks the next.
     pub earned: TierStanding,
+    /// Every tier with what it asks, lowest first; empty in a standing [in brief](super::stand_in_brief).
+    pub ladder: Vec<Rung>,
     /// The certificate and what the last recomputation showed, for a card with certification.
     pub certificate: Option<(Certificate, Certified)>,
     /// Every change of the tier that is held, with its moment.

@@ -22,6 +22,7 @@ fn best() -> TierFacts {
         independent_runners: last.independent_runners,
         newest_batch_seconds: last.newest_batch_seconds,
         open_tiers: None,
+        least_open_tiers: None,
     }
 }
 

@@ -62,7 +62,7 @@ impl Field {
         path
     }
 
-    fn tokens(&self) -> impl Iterator<Item = String> {
+    pub fn tokens(&self) -> impl Iterator<Item = String> {
         self.pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
     }
 }

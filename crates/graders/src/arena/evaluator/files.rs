@@ -84,7 +84,7 @@ pub(super) enum Text {
 
 #[derive(Debug, Clone)]
 pub(super) struct AnswerSchema {
-    source: serde_json::Value,
+    pub source: serde_json::Value,
     pub schema: Arc<Schema>,
 }
 

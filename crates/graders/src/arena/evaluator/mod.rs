@@ -42,6 +42,7 @@
 //! answer earns full marks. Here every dimension has its own fields ("scores each dimension independently"), and a missing
 //! field scores 0.
 
+mod answer;
 mod field;
 mod files;
 mod grade;
@@ -62,6 +63,7 @@ use super::warnings::{
     SubmissionWarning, assign_dimensions, validate_flat_answers, validate_required_strings,
 };
 use crate::execution::FileReader;
+pub use answer::AnswerField;
 use field::Field;
 use files::{Judged, JudgedPart};
 pub use judged::{ExecutionEnd, ExecutionGrade, Judging, TaskGrade};

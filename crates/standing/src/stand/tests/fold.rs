@@ -18,7 +18,7 @@ const SECTIONS: [&str; 6] = [
 
 /// An entry of the log: an evaluation of one of the subjects that arrives so late, or something else.
 #[derive(Debug, Clone, Copy)]
-enum Entry {
+pub(super) enum Entry {
     Evaluated {
         of_other: bool,
         thousandths: [i64; 2],
@@ -35,7 +35,7 @@ enum Entry {
     Weighed(i64),
 }
 
-fn entries() -> impl Strategy<Value = Vec<(i64, Entry)>> {
+pub(super) fn entries() -> impl Strategy<Value = Vec<(i64, Entry)>> {
     let evaluated = (
         prop::bool::weighted(0.2),
         any::<[u8; 2]>(),
@@ -62,12 +62,12 @@ fn entries() -> impl Strategy<Value = Vec<(i64, Entry)>> {
 
 /// The log as it grows: items, events, and the moment that it has come to.
 #[derive(Debug, Default, Clone)]
-struct Log {
-    items: Vec<Item<'static>>,
-    events: Vec<Event>,
-    now: i64,
+pub(super) struct Log {
+    pub(super) items: Vec<Item<'static>>,
+    pub(super) events: Vec<Event>,
+    pub(super) now: i64,
     /// Digests of scores that waited.
-    digests: Vec<Digest>,
+    pub(super) digests: Vec<Digest>,
 }
 
 fn leak(text: String) -> &'static str {
@@ -76,12 +76,12 @@ fn leak(text: String) -> &'static str {
 
 impl Log {
     /// Returns the standing of the first subject at a moment.
-    fn at(&self, card: &Scorecard, as_of: i64) -> SubjectStanding {
+    pub(super) fn at(&self, card: &Scorecard, as_of: i64) -> SubjectStanding {
         let found = stand(card, &self.items, &self.events, as_of).unwrap().subjects;
         found.into_iter().find(|it| it.subject == "a").unwrap()
     }
 
-    fn add(&mut self, card: &Scorecard, number: usize, entry: Entry) {
+    pub(super) fn add(&mut self, card: &Scorecard, number: usize, entry: Entry) {
         let at_seconds = self.now;
         match entry {
             Entry::Evaluated { of_other, thousandths, late_seconds, is_open } => {

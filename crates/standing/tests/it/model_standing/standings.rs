@@ -13,7 +13,7 @@ use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
 use karat_standing::stand::{Item, stand};
-use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier};
+use karat_standing::tiers::{Condition, Requirement, TierFacts, TierRule, tier};
 use serde_json::{Value, json};
 
 /// Reads a whole number of the wanted size.
@@ -193,12 +193,13 @@ fn tier_facts(facts: &Value) -> TierFacts {
         independent_runners: whole_number(&facts["independent_runners"]),
         newest_batch_seconds: facts["newest_batch_seconds"].as_i64(),
         open_tiers: facts["open_tiers"].as_i64().map(|_| whole_number(&facts["open_tiers"])),
+        least_open_tiers: None,
     }
 }
 
 fn standing_of(rules: &[TierRule], given: &Value) -> Value {
     let standing = tier(rules, &tier_facts(&given["facts"]));
-    let words = |missing: &Missing| {
+    let words = |missing: &Condition| {
         let what = match &missing.requirement {
             Requirement::Points => "points".to_owned(),
             Requirement::Coverage => "coverage".into(),

@@ -1,9 +1,9 @@
-//! A page with one figure of every kind, for tests and screenshots. The agents and their numbers are made up.
+//! A document with one figure of every kind, for tests and for the page of components. The agents and their numbers are made up.
 
 use karat_core::timestamp::Timestamp;
 
-use crate::document::figure::{Figure, History, Point, Series, profile};
-use crate::document::{Cell, Column, Document, Kind, Part, Row, Table, Total};
+use super::figure::{Figure, History, Point, Series, profile};
+use super::{Cell, Column, Document, Kind, Part, Row, Table, Total};
 use crate::estimate::Writing;
 use crate::text::Tone;
 
@@ -104,17 +104,21 @@ fn section(heading: &str, text: &str, figures: Vec<Figure>) -> Vec<Part> {
     head.into_iter().chain(figures.into_iter().map(Part::from)).collect()
 }
 
+/// Returns the name of an agent; no two have the same.
 pub fn name(at: usize) -> String {
-    match at / NAMES.len() {
-        0 => NAMES[at].to_owned(),
-        round => format!("{}-{}", NAMES[at % NAMES.len()], round + 1),
-    }
+    numbered(&NAMES, at, '-')
 }
 
 fn dimension(at: usize) -> String {
-    match at / DIMENSIONS.len() {
-        0 => DIMENSIONS[at].to_owned(),
-        round => format!("{}_{}", DIMENSIONS[at % DIMENSIONS.len()], round + 1),
+    numbered(&DIMENSIONS, at, '_')
+}
+
+/// Returns a name of a list that begins again with numbers where it ends.
+fn numbered(names: &[&str], at: usize, mark: char) -> String {
+    let own = names.iter().cycle().nth(at).copied().unwrap_or_default();
+    match at / names.len().max(1) {
+        0 => own.to_owned(),
+        round => format!("{own}{mark}{}", round + 1),
     }
 }
 
@@ -145,8 +149,7 @@ fn leaderboard(names: &[String]) -> Figure {
                 Cell::Text(((400.0 * noise(at + 77)) as u32 + 12).to_string()),
             ],
             group: Some(at as u32 / 3 + 1),
-            is_detail: false,
-            notes: Vec::new(),
+            ..Row::from(Vec::new())
         }
     });
     let columns = vec![
@@ -205,6 +208,7 @@ fn history(names: &[String]) -> Figure {
         line_label: String::from("mean of the last 100 tasks"),
         range: Some((0.0, 1000.0)),
         decimals: 1,
+        levels: Vec::new(),
         series: series.collect(),
     })
 }
