@@ -20,11 +20,16 @@ pub struct Badge {
     pub value: String,
     /// The colour behind the value.
     pub color: Color,
+    /// The page that the drawing leads to; empty if it leads nowhere.
+    pub link: String,
 }
 
 /// The text of a badge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Show {
     /// The score and its interval, if it has one.
     #[default]
@@ -35,6 +40,8 @@ pub enum Show {
     Rank,
     /// The band, else the tier.
     Band,
+    /// The tier or the band, the score, its interval, and the day that it is of.
+    Full,
 }
 
 /// The colour of a badge: where the score lies among the bands of its scorecard.
@@ -102,48 +109,56 @@ const LONGEST: usize = 60;
 const WIDE: u32 = 110;
 
 impl Badge {
-    /// Returns the badge of a subject. One without a rank has none of what is asked for.
+    /// Returns the badge of a subject. One without a rank has none of what is asked for. `day` is shown beside a mean; an official
+    /// score has its own.
     pub fn of(
         answer: &LeaderboardAnswer,
         card: Option<&Scorecard>,
         subject: &str,
         show: Show,
         label: Option<String>,
+        day: Option<&str>,
     ) -> Self {
         let board = answer.leaderboards.first();
         let row = board.and_then(|board| board.rows.iter().find(|row| row.subject == subject));
         let title = card.map(|card| if card.title.is_empty() { card.name() } else { card.title.clone() });
         let label = label.or(title).unwrap_or_else(|| subject.to_owned());
         let Some((board, row)) = board.zip(row) else {
-            return Self { label, value: String::from("no score"), color: Color::Grey };
+            return Self { label, value: String::from("no score"), color: Color::Grey, link: String::new() };
         };
         let writing = board.writing(answer.basis.scale);
         let number = writing.number(row.score.mean);
         let place = card.filter(|_| board.is_of_scores()).and_then(|card| band(card, row));
+        let tier = row.official.as_ref().and_then(|official| official.tier.clone());
+        let with_ends = || match row.score.interval() {
+            Some(ends) => format!("{number} ({})", writing.ends(Some(ends))),
+            None => number.clone(),
+        };
         let value = match show {
-            Show::Interval => match row.score.interval() {
-                Some(ends) => format!("{number} ({})", writing.ends(Some(ends))),
-                None => number,
-            },
+            Show::Interval => with_ends(),
+            Show::Full => {
+                let day = board.as_of.as_deref().map(crate::headline::day).or_else(|| day.map(str::to_owned));
+                let level = tier.or_else(|| place.as_ref().map(|(name, _)| name.clone()));
+                let parts: Vec<String> = level.into_iter().chain([with_ends()]).chain(day).collect();
+                parts.join(" · ")
+            }
             Show::Score => number,
             Show::Rank => {
                 let ties = row.ties();
                 let ties = if ties.is_empty() { ties } else { format!(" {ties}") };
                 format!("{} of {}{ties}", ranks(row.shown_ranks()), board.ranked)
             }
-            Show::Band => {
-                let tier = row.official.as_ref().and_then(|official| official.tier.clone());
-                place
-                    .as_ref()
-                    .map(|(name, _)| name.clone())
-                    .or(tier)
-                    .unwrap_or_else(|| String::from("no band"))
-            }
+            Show::Band => place
+                .as_ref()
+                .map(|(name, _)| name.clone())
+                .or(tier)
+                .unwrap_or_else(|| String::from("no band")),
         };
         Self {
             label,
             value: clean(&value).into_owned(),
             color: place.map_or(Color::Blue, |(_, color)| color),
+            link: String::new(),
         }
     }
 
@@ -162,16 +177,19 @@ impl Badge {
         let view = format!("0 0 {all} 20");
         let straight = right_box - 3;
         let right_half = format!("M{left_box} 0h{straight}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{straight}z");
+        let drawn = html! {
+            // Without an id, so that one document can have several badges.
+            rect width=(all) height="20" rx="3" fill="#454545" {}
+            path d=(right_half) fill=(self.color.code()) {}
+            g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" {
+                (text(&label, 6, left))
+                (text(&value, left_box + 6, right))
+            }
+        };
         let markup = html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(view) role="img" aria-label=(name) {
                 title { (name) }
-                // Without an id, so that one document can have several badges.
-                rect width=(all) height="20" rx="3" fill="#454545" {}
-                path d=(right_half) fill=(self.color.code()) {}
-                g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" {
-                    (text(&label, 6, left))
-                    (text(&value, left_box + 6, right))
-                }
+                @if self.link.is_empty() { (drawn) } @else { a href=(self.link) target="_top" { (drawn) } }
             }
         };
         format!("{}\n", markup.into_string())

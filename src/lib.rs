@@ -139,6 +139,7 @@ pub mod rescore;
 pub mod rows;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod site;
 pub mod sql;
 pub mod standing;
 mod stopwatch;

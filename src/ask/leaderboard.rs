@@ -9,7 +9,7 @@ use karat_standing::stand::is_plain;
 
 use super::Leaderboard as AskedBoard;
 use super::answer::{card_of, invalid, pass, refused, settings as usual, unknown_key};
-use super::{Attempts, Draws};
+use super::{Attempts, Draws, Items};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
@@ -45,6 +45,31 @@ pub fn kept(ask: &AskedBoard) -> Vec<String> {
     let named = named.chain(Attempts::kept(ask.attempts));
     let all: BTreeSet<_> = columns.chain(named).collect();
     all.into_iter().collect()
+}
+
+/// Returns the parameters of the question to a server of which pages are made; card and moment are said to it apart.
+///
+/// # Errors
+/// If it asks for more than those.
+pub fn query(ask: &AskedBoard) -> Result<Vec<(&'static str, String)>, Error> {
+    let AskedBoard { card, by, group_by, cost, min_tasks, .. } = ask.clone();
+    let Items { since, until, as_of, .. } = ask.items.clone();
+    let items = Items { since, until, as_of, ..Items::default() };
+    let known = AskedBoard { card, by, group_by, cost, min_tasks, items, ..AskedBoard::default() };
+    if known != *ask {
+        let all = "--card, --by, --group-by, --cost, --min-tasks, --since, --until and --as-of";
+        return Err(invalid(format!("of the flags of a leaderboard, a server takes {all}"))
+            .hint("leave out the others, or name files"));
+    }
+    let all = [
+        ("by", known.by),
+        ("group_by", known.group_by),
+        ("cost", known.cost),
+        ("min_tasks", Some(min_tasks).filter(|min| *min > 1).map(|min| min.to_string())),
+        ("since", since.map(|time| time.to_string())),
+        ("until", until.map(|time| time.to_string())),
+    ];
+    Ok(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
 /// The context of a question, which its door knows.

@@ -44,7 +44,7 @@ pub use rating::ratings;
 pub use rescore::rescored;
 
 pub use grid::grid;
-pub use standing::{in_full, standing, standings, tasks};
+pub use standing::{drawn, in_full, standing, standings, tasks};
 pub use stress::stress;
 pub use tasks::of_tasks;
 pub use trend::{COURSES, trend};

@@ -47,24 +47,12 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
     document.about.extend(answer.events.digest.map(|digest| (String::from("events"), digest.to_string())));
     match all.as_slice() {
         [only] if is_named => {
-            let full = in_full(only, &[]);
-            document = Document { about: document.about, ..full };
-            let mut first = vec![Figure::Facts(facts(only)).into()];
+            let mut course = Vec::new();
             if !answer.standings.by_id {
-                first.push(Part::Heading(String::from("Over time")));
-                first.push(Figure::History(history(answer, shown)).into());
+                course.push(Part::Heading(String::from("Over time")));
+                course.push(Figure::History(history(answer, shown)).into());
             }
-            let ladder = only.tier.as_ref().map(|tier| ladder(tier.held.as_deref(), &tier.ladder));
-            first.extend(ladder.filter(|rungs| !rungs.is_empty()).map(|rungs| Figure::Ladder(rungs).into()));
-            // The only row of the first table, and the table of tiers.
-            let told = document.parts.iter_mut().filter_map(|part| match part {
-                Part::Table(table) => Some(table),
-                _ => None,
-            });
-            let is_told = |(at, table): &(usize, &mut Table)| *at == 0 || table.caption == TIERS;
-            told.enumerate().filter(is_told).for_each(|(_, table)| table.is_drawn = true);
-            document.parts.splice(0..0, first);
-            return document;
+            return Document { about: document.about, ..drawn(only, course) };
         }
         _ => {
             if let Some(Part::Table(table)) = document.parts.first_mut() {
@@ -79,6 +67,23 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
         document.parts.push(Part::Heading(String::from("Over time")));
         document.parts.push(Figure::History(history(answer, shown)).into());
     }
+    document
+}
+
+/// Returns the document of one standing for a page: its facts, its `course` and its ladder before all the rest.
+pub fn drawn(standing: &Standing, course: Vec<Part>) -> Document {
+    let mut document = in_full(standing, &[]);
+    let ladder = standing.tier.as_ref().map(|tier| ladder(tier.held.as_deref(), &tier.ladder));
+    let ladder = ladder.filter(|rungs| !rungs.is_empty()).map(|rungs| Figure::Ladder(rungs).into());
+    // The only row of the first table, and the table of tiers.
+    let told = document.parts.iter_mut().filter_map(|part| match part {
+        Part::Table(table) => Some(table),
+        _ => None,
+    });
+    let is_told = |(at, table): &(usize, &mut Table)| *at == 0 || table.caption == TIERS;
+    told.enumerate().filter(is_told).for_each(|(_, table)| table.is_drawn = true);
+    let facts = Figure::Facts(facts(standing)).into();
+    document.parts.splice(0..0, std::iter::once(facts).chain(course).chain(ladder));
     document
 }
 

@@ -168,7 +168,7 @@ fn ranking(subjects: &Subjects, found: &WhatIf, writing: Writing) -> Table {
             rank(before(at).map(ends)),
             composite(&found.composites_after, at),
             composite(&found.composites_before, at),
-            kept.map_or_else(none, Cell::Share),
+            kept.map_or_else(none, |share| Cell::Text(whole_percent(share))),
         ];
         cells.extend(official.map(|places| rank(places.get(at).copied().flatten())));
         Row::from(cells)
@@ -180,7 +180,7 @@ fn ranking(subjects: &Subjects, found: &WhatIf, writing: Writing) -> Table {
         Column::new("rank now", Kind::Number),
         Column::new("composite", Kind::Number),
         Column::new("composite now", Kind::Number),
-        Column::new("keeps its rank", Kind::Share),
+        Column::new("keeps its rank", Kind::Number),
     ];
     let what = "By the composite of the mean values, without rules and gates of the scorecard";
     let caption = match subjects.officials {

@@ -132,8 +132,9 @@ fn power(board: &Leaderboard, writing: Writing) -> Option<String> {
     let found = board.settles?;
     let gap = found.gap.map(|gap| writing.number(gap));
     let tasks = counted(found.tasks, "task");
+    let unit = if board.is_of_scores() { " points" } else { "" };
     let gap = match gap {
-        Some(gap) => format!("{tasks} settle a gap of {gap} points, four times in five"),
+        Some(gap) => format!("{tasks} settle a gap of {gap}{unit}, four times in five"),
         None => format!("{tasks} are too few to settle any gap"),
     };
     let more = found.tasks_for_first.filter(|more| *more > found.tasks);

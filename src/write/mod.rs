@@ -9,6 +9,8 @@ pub mod html;
 pub(crate) mod jsonl;
 pub(crate) mod junit;
 pub(crate) mod markdown;
+#[cfg(feature = "picture")]
+pub mod picture;
 pub mod screen;
 
 #[cfg(test)]

@@ -233,7 +233,8 @@ fn check_html(name: &str) {
 }
 
 fn check_badge(name: &str) {
-    let badge = Badge { label: name.to_owned(), value: name.to_owned(), color: Color::Green };
+    let link = String::from("https://scores.example.org/subjects/a?card=b&c=\"");
+    let badge = Badge { label: name.to_owned(), value: name.to_owned(), color: Color::Green, link };
     let svg = badge.svg();
     assert_eq!(svg, badge.svg(), "the same bytes");
     assert!(!svg.contains("<script") && svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");

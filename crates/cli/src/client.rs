@@ -8,6 +8,7 @@ use karat::text::clean;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::input::read_text;
+use serde::Deserialize;
 use ureq::http::{Response, Uri};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Error, Proxy};
@@ -15,6 +16,8 @@ use ureq::{Agent, Body, Error, Proxy};
 /// The variable that names a file of certificates in the place of those that karat comes with.
 const ROOTS: &str = "SSL_CERT_FILE";
 
+/// The longest description of a problem.
+const PROBLEM_MAX_BYTES: u64 = 64 << 10;
 /// The longest scorecard.
 const CARD_MAX_BYTES: u64 = 16 << 20;
 
@@ -117,6 +120,46 @@ impl Client {
         let what = format!("the certificate of `{}` is not trusted: {}", clean(&self.base), clean(why));
         let hint = format!("where your own authority issued it: {ROOTS}=FILE names its certificate, in PEM");
         Some(Failure::new(what).help(hint))
+    }
+
+    /// Reads the answer at a path; `flag` is the one that names a file with a key.
+    pub fn read(&self, path: &str, bytes_max: u64, flag: &str) -> Result<Vec<u8>, Failure> {
+        let mut response = self.get(path).map_err(|error| self.failed(&error))?;
+        match response.status().as_u16() {
+            200 => body(&mut response, bytes_max).map_err(|error| self.failed(&error)),
+            status => Err(self.refused(status, &mut response, flag)),
+        }
+    }
+
+    /// Returns the failure of a request without an answer.
+    pub fn failed(&self, error: &Error) -> Failure {
+        if let Error::BodyExceedsLimit(most) = error {
+            return self.other(&format!("an answer of more than {} KiB", most >> 10));
+        }
+        self.untrusted(error)
+            .unwrap_or_else(|| Failure::new(format!("cannot reach `{}`: {error}", clean(&self.base))))
+    }
+
+    /// Returns the failure for an answer that karat does not give.
+    pub fn other(&self, problem: &dyn std::fmt::Display) -> Failure {
+        let problem = problem.to_string();
+        Failure::new(format!("`{}` did not answer as karat does: {}", clean(&self.base), clean(&problem)))
+    }
+
+    /// Returns the failure for an answer with another status than success.
+    pub fn refused(&self, status: u16, response: &mut Response<Body>, flag: &str) -> Failure {
+        #[derive(Deserialize)]
+        struct Problem {
+            detail: String,
+        }
+        let body = body(response, PROBLEM_MAX_BYTES).unwrap_or_default();
+        let detail =
+            serde_json::from_slice::<Problem>(&body).map(|problem| problem.detail).unwrap_or_default();
+        let failure = Failure::new(format!("`{}` answered {status}: {}", clean(&self.base), clean(&detail)));
+        match status {
+            401 => failure.help(format!("give a file with a key that may read: {flag} FILE")),
+            _ => failure,
+        }
     }
 
     /// Returns the text of the scorecard that the server has under a name; none if it has none.

@@ -33,6 +33,10 @@ pub fn take(verb: &mut Verb, trusts: bool, color: Color) -> Result<(), Failure> 
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
                 .map(drop)
         }
+        Verb::Site(args) if args.ask.card.is_none() && args.from.is_none() => {
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
+                .map(drop)
+        }
         Verb::Standing(args) if args.ask.card.is_none() => {
             from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], trusts, color)
                 .map(drop)

@@ -224,8 +224,8 @@ fn fill(plan: &Plan) {
         ("leaderboard of means", &|at| {
             format!("/v1/leaderboards?card=workflow@1.0.0&by=mean&level=0.9{at:02}")
         }),
-        ("page of the leaderboard", &|at| format!("/?card=workflow%401.0.0&page={}", at + 1)),
-        ("what-if", &|at| format!("/scorecards/workflow@1.0.0?w.success=0.{at:02}1")),
+        ("page of the leaderboard", &|at| format!("/leaderboards?card=workflow%401.0.0&page={}", at + 1)),
+        ("what-if", &|at| format!("/scorecards/workflow@1.0.0/what-if?w.success=0.{at:02}1")),
         ("standing of a subject", &|at| {
             format!("/v1/standings/{subject}?card=workflow@1.0.0&as_of=2100-01-01T00:00:{:02}Z", at / 20)
         }),

@@ -265,7 +265,10 @@ mod tests {
         ] {
             assert_eq!(arena(rows, category).text, text);
         }
-        assert_eq!(arena(&clear, None).lead[0], "The skill of ant is 1388\u{a0}±\u{a0}60.");
+        assert_eq!(
+            arena(&clear, None).lead[0],
+            "The skill of ant is 1388\u{a0}±\u{a0}60, with 95 %. Agents whose intervals overlap are tied."
+        );
     }
 
     #[test]

@@ -28,6 +28,7 @@
     reason = "items are public for the program and for tests; where a name says it all, it stands alone"
 )]
 
+mod address;
 mod answers;
 pub mod api;
 pub mod arena;
@@ -140,6 +141,8 @@ pub struct Options {
     pub proxy_header: ProxyHeader,
     /// The origins whose pages may read the API; `*` for all.
     pub cors: Vec<String>,
+    /// The sites whose pages may embed a leaderboard; `*` for all, which is so without any where reading needs no key.
+    pub frames: Vec<String>,
     /// The witnesses whose cosignatures are taken.
     pub witnesses: Vec<WitnessKey>,
     pub judge: JudgeOptions,
@@ -210,6 +213,7 @@ impl Default for Options {
             proxies: Vec::new(),
             proxy_header: ProxyHeader::default(),
             cors: Vec::new(),
+            frames: Vec::new(),
             witnesses: Vec::new(),
             judge: JudgeOptions::default(),
             webhooks: Webhooks::default(),

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::path::{Path, PathBuf};
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use karat::document::Document;
@@ -49,18 +51,16 @@ impl Screen {
     /// Returns standard output.
     pub fn stdout(color: Color) -> Self {
         let stdout = io::stdout();
-        let choice = color.choice(AutoStream::choice(&stdout));
-        let is_terminal = stdout.is_terminal();
-        let raw: Box<dyn Write> = Box::new(BufWriter::new(stdout.lock()));
-        Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
+        Self::new(&stdout, Box::new(BufWriter::new(stdout.lock())), color)
     }
 
     /// Returns standard error.
     pub fn stderr(color: Color) -> Self {
-        let stderr = io::stderr();
-        let choice = color.choice(AutoStream::choice(&stderr));
-        let is_terminal = stderr.is_terminal();
-        let raw: Box<dyn Write> = Box::new(stderr);
+        Self::new(&io::stderr(), Box::new(io::stderr()), color)
+    }
+
+    fn new(stream: &impl RawStream, raw: Box<dyn Write>, color: Color) -> Self {
+        let (choice, is_terminal) = (color.choice(AutoStream::choice(stream)), stream.is_terminal());
         Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
     }
 
@@ -168,6 +168,35 @@ pub fn replace_by(path: &str, write: impl FnOnce(&mut fs::File) -> io::Result<()
     })
 }
 
+/// Writes a folder of files, by their paths in it, in the place of one that may be there: beside it, and then under its name, so
+/// that there are all files or those of before, even if this is killed.
+pub fn replace_folder<'f>(
+    folder: &str,
+    mut files: impl Iterator<Item = (&'f str, &'f [u8])>,
+) -> Result<(), Failure> {
+    let path = Path::new(folder).components().collect::<PathBuf>();
+    if path.file_name().is_none() {
+        return Err(Failure::new(format!("`{folder}` cannot be replaced")).help("name a new folder"));
+    }
+    let beside = |end: &str| PathBuf::from(format!("{}.{}.{end}", path.display(), std::process::id()));
+    let (draft, old) = (beside("new"), beside("old"));
+    // What a process of that number left.
+    drop(fs::remove_dir_all(&draft));
+    let written = files.try_for_each(|(name, bytes)| {
+        let file = draft.join(name);
+        fs::create_dir_all(file.parent().unwrap_or(&draft))?;
+        fs::write(file, bytes)
+    });
+    let moved = written.and_then(|()| if path.exists() { fs::rename(&path, &old) } else { Ok(()) });
+    let moved = moved.and_then(|()| fs::rename(&draft, &path));
+    let is_there = path.exists() || fs::rename(&old, &path).is_ok();
+    drop(fs::remove_dir_all(&draft));
+    if is_there {
+        drop(fs::remove_dir_all(&old));
+    }
+    moved.map_err(|error| Failure::writing(folder, &error))
+}
+
 /// Returns true if standard output is a terminal.
 pub fn is_watched() -> bool {
     io::stdout().is_terminal()
@@ -186,14 +215,18 @@ pub fn save_page(path: &str, page: &str) -> Result<(), Failure> {
 
 /// Returns a document as a page, with the command that makes it again.
 pub fn page(document: &Document) -> String {
+    html::document(&Document { command: command(), ..document.clone() })
+}
+
+/// Returns the command line of this process, as a shell reads it.
+pub fn command() -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/:=@,+-".contains(c);
     let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
         true => word,
         false => format!("'{}'", word.replace('\'', r"'\''")),
     };
     let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
-    let command: Vec<String> = std::iter::once(String::from("karat")).chain(words).collect();
-    html::document(&Document { command: command.join(" "), ..document.clone() })
+    std::iter::once(String::from("karat")).chain(words).collect::<Vec<String>>().join(" ")
 }
 
 #[cfg(test)]

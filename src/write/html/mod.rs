@@ -5,7 +5,7 @@
 mod chart;
 pub mod checker;
 mod history;
-mod scale;
+pub(super) mod scale;
 mod scatter;
 mod spark;
 mod table;
@@ -29,20 +29,100 @@ use crate::text::{Tone, clean};
 pub const STYLE: &str = include_str!("style.css");
 /// The script of every page: it sorts and filters tables; see [`compact`].
 pub const SCRIPT: &str = include_str!("script.js");
+/// The face of all text: a part of Source Sans 3 under another name, as its licence asks (sans-license.txt).
+pub const FACE: &[u8] = include_bytes!("sans.woff2");
+/// The mark in the tab of a browser.
+pub const ICON: &str = include_str!("icon.svg");
+
+/// Returns the style of pages that load it, with the address of the face.
+pub fn style(face: &str) -> String {
+    let rule = "font-family:\"Karat Sans\";font-weight:400 700;font-display:optional";
+    format!("@font-face{{{rule};src:url({face})}}\n{}", compact(STYLE))
+}
+
+/// The name of the program in the head of each page that it writes.
+pub const GENERATOR: &str = concat!("karat ", env!("CARGO_PKG_VERSION"));
+
+/// The frame of a page that is one of several: the way to the folder of the files that they share, such as `../`, and what is
+/// above and below the document.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    /// The way from the page to that folder; empty if it is in there.
+    pub root: &'a str,
+    /// The pages above it: address and name.
+    pub trail: &'a [(String, String)],
+    /// The content between its opening and its sections.
+    pub content: Markup,
+    /// Links to other forms of it: address and name.
+    pub acts: &'a [(String, &'a str)],
+}
 
 /// Returns the whole file.
 pub fn document(document: &Document) -> String {
-    safe(whole(document, &[&compact(SCRIPT)], "", html! {}).into_string())
+    safe(whole(document, &inline(&[&compact(SCRIPT)], ""), Content::default()).into_string())
+}
+
+/// Returns the whole file of a page that loads its style and script.
+pub fn page(document: &Document, frame: &Frame<'_>) -> String {
+    let file = |name: &str| format!("{}{name}", frame.root);
+    // Of a page that is opened from a disk the folder has no origin, and only its scheme names it.
+    let policy = "default-src 'none'; style-src 'self' file:; script-src 'self' file:; font-src 'self' file:; img-src 'self' file:; \
+                  base-uri 'none'; form-action 'none'";
+    let head = html! {
+        meta http-equiv="Content-Security-Policy" content=(policy);
+        link rel="icon" href=(file("icon.svg"));
+        link rel="stylesheet" href=(file("style.css"));
+        script src=(file("script.js")) defer {}
+    };
+    let above = html! {
+        @if !frame.trail.is_empty() {
+            nav.trail aria-label="Above this page" {
+                @for (path, name) in frame.trail { a href=(path) { (name) } span aria-hidden="true" { "›" } }
+            }
+        }
+    };
+    let more = html! { @if !frame.acts.is_empty() { (acts(frame.acts)) } };
+    let files =
+        Files { head, foot: html! {}, told: "These pages need no network, and no script to be read." };
+    let content = Content { above, first: frame.content.clone(), more };
+    safe(whole(document, &files, content).into_string())
+}
+
+/// Shows links to other forms of a page.
+pub fn acts(links: &[(String, &str)]) -> Markup {
+    html! { ul.acts { @for (address, name) in links { li { a href=(address) { (name) } } } } }
 }
 
 /// Returns the whole file with more content, a module that its scripts may compile, and data for them, which stay as they are.
 fn framed(document: &Document, scripts: &[&str], content: Markup, data: Markup) -> String {
-    let page = safe(whole(document, scripts, " 'wasm-unsafe-eval'", content).into_string());
+    let files = inline(scripts, " 'wasm-unsafe-eval'");
+    let page = safe(whole(document, &files, Content { more: content, ..Content::default() }).into_string());
     let (before, after) = page.rsplit_once("</footer>").unwrap_or((&page, ""));
     format!("{before}</footer>{}{after}", data.into_string())
 }
 
-fn whole(document: &Document, scripts: &[&str], allowed: &str, more: Markup) -> Markup {
+/// The style and the scripts of a page, and what its foot says of them.
+struct Files {
+    head: Markup,
+    foot: Markup,
+    told: &'static str,
+}
+
+/// The parts of a page beside its document.
+struct Content {
+    above: Markup,
+    first: Markup,
+    more: Markup,
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self { above: html! {}, first: html! {}, more: html! {} }
+    }
+}
+
+/// Returns the files of a page that has them in itself.
+fn inline(scripts: &[&str], allowed: &str) -> Files {
     let style = compact(STYLE);
     let sources: Vec<String> = scripts.iter().map(|script| format!("'{}'", source(script))).collect();
     let policy = format!(
@@ -50,34 +130,44 @@ fn whole(document: &Document, scripts: &[&str], allowed: &str, more: Markup) -> 
         source(&style),
         sources.join(" ")
     );
+    Files {
+        // The only text that is not escaped: it is part of the program.
+        head: html! {
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            style { (PreEscaped(&style)) }
+        },
+        foot: html! { @for script in scripts { script { (PreEscaped(script)) } } },
+        told: "This file needs no network, and no script to be read.",
+    }
+}
+
+fn whole(document: &Document, files: &Files, content: Content) -> Markup {
     let sections = sections(document);
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
+                (files.head)
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content=(concat!("karat ", env!("CARGO_PKG_VERSION")));
+                meta name="generator" content=(GENERATOR);
                 title { (heading(document)) }
-                // The only text that is not escaped: it is part of the program.
-                style { (PreEscaped(&style)) }
             }
             body {
                 main.wrap {
+                    (content.above)
                     (opening(html! { (told(&document.title)) }, document))
                     (notes(urgent(document)))
+                    (content.first)
                     (drawn("s", &sections))
-                    (more)
+                    (content.more)
                     (reproduce(document))
                 }
                 footer {
-                    div.wrap {
-                        span { "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read." }
-                    }
+                    div.wrap { span { "Made by karat " (env!("CARGO_PKG_VERSION")) ". " (files.told) } }
                 }
-                @for script in scripts { script { (PreEscaped(script)) } }
+                (files.foot)
             }
         }
     }
@@ -320,7 +410,7 @@ fn list(entries: &[Entry]) -> Table {
 }
 
 /// Returns a table for each unit of its estimates, as each has its own axis.
-fn by_unit(table: &Table) -> Vec<Table> {
+pub(super) fn by_unit(table: &Table) -> Vec<Table> {
     let mut units: Vec<Option<f64>> = Vec::new();
     for unit in table.rows.iter().map(unit) {
         if !units.contains(&unit) {

@@ -8,7 +8,7 @@ const ROOM: f64 = 0.04;
 
 /// An axis between two different finite values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     step: Step,
@@ -58,7 +58,7 @@ impl Scale {
     }
 
     /// Returns the position of `value`, from 0 at the low end to 1 at the high one.
-    pub(super) fn place(self, value: f64) -> f64 {
+    pub(crate) fn place(self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 

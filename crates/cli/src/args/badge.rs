@@ -22,7 +22,7 @@ pub struct BadgeArgs {
     /// The subject, if there are several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// interval, score, rank or band
+    /// Or score, rank, band, full
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "WHAT")]
     pub show: Show,
     /// official, mean, a dimension or a group

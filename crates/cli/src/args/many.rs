@@ -19,6 +19,14 @@ pub struct FormArgs {
     pub no_progress: bool,
 }
 
+/// The picture of an answer.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PictureArgs {
+    /// Draw it for sharing, too: x.png or x.svg
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<String>,
+}
+
 /// A question about many items.
 #[derive(Debug, Default, Args)]
 #[group(skip)]
@@ -51,6 +59,9 @@ pub struct LeaderboardArgs {
     /// The form
     #[command(flatten)]
     pub form: FormArgs,
+    /// A picture of it
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// Sums of `karat card sql --sums` in place of items
     #[arg(long, value_name = "SUMS", num_args = 1.., requires = "card", conflicts_with = "files", hide = true)]
     pub from: Vec<String>,
@@ -64,8 +75,7 @@ pub struct LeaderboardArgs {
 #[group(skip)]
 #[command(after_help = "\
 Without FILE, A and B are files or folders, the one before and the one after:
-of one subject each, or every subject that both have. Of three and more
-subjects, or files, `karat grid` says what each has at every task.
+of one subject each, or every subject that both have. Of more: `karat grid`.
 
 Examples:
   karat compare heron ibis -c examples/cards/task-run.toml \\
@@ -82,6 +92,9 @@ pub struct CompareArgs {
     /// The form
     #[command(flatten)]
     pub form: FormArgs,
+    /// A picture of it
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// Records, or evidence with --card
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Score", &["score", "explain", "card", "grade", "cache"]),
     ("Compare and gate", &["leaderboard", "standing", "compare", "rate", "stress", "tune", "check"]),
     ("Run and prove", &["run", "judge", "verify", "log", "rescore"]),
-    ("Publish", &["serve", "push", "export", "badge", "schema", "help"]),
+    ("Publish", &["serve", "push", "site", "export", "badge", "schema", "help"]),
 ];
 
 /// The column at which the description of a verb begins.
@@ -26,7 +26,7 @@ Options of every command: --color auto|always|never, -h, --help; -V, --version
 pub fn command() -> Command {
     let command = Cli::command();
     let menu = menu(&command);
-    command.help_template(format!("{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{menu}{END}\n"))
+    command.help_template(format!("{{about-with-newline}}{{usage-heading}} {{usage}}\n{menu}{END}\n"))
 }
 
 fn menu(command: &Command) -> String {

@@ -15,6 +15,7 @@ pub mod rate;
 mod run;
 mod schema;
 mod serve;
+mod site;
 mod standing;
 mod store;
 pub mod tune;
@@ -41,13 +42,14 @@ use karat::ask::{Fields, Grid, Judges, Tasks, Trend, points};
 use karat::sql::Dialect;
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
-pub use many::{CompareArgs, FormArgs, LeaderboardArgs, QuestionArgs, StressArgs};
+pub use many::{CompareArgs, FormArgs, LeaderboardArgs, PictureArgs, QuestionArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 #[cfg(feature = "server")]
 pub use serve::{Log, ProxyHeader};
+pub use site::SiteArgs;
 pub use standing::StandingArgs;
 #[cfg(feature = "server")]
 pub use store::{LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerifyArgs};
@@ -156,6 +158,8 @@ Example:
     Serve(ServeArgs),
     /// Write scored items for Every Eval Ever, Inspect, OpenTelemetry
     Export(ExportArgs),
+    /// Write a leaderboard as a static site, for any web server
+    Site(Box<SiteArgs>),
     /// Draw the score of a subject in one line, for a README
     Badge(Box<BadgeArgs>),
     /// Score the built-in examples; needs no files

@@ -10,9 +10,8 @@ use super::CacheArgs;
 /// `karat serve`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first start makes the folder, the key that signs the log, and the key of an
-administrator, which is shown only once. On this machine reading needs no key;
-from other machines every request does. Ctrl-C stops the server gracefully.
+The first start shows the key of an administrator, once. Reading needs no key on
+this machine; from others every request does. Ctrl-C stops it gracefully.
 
 Examples:
   karat serve --demo
@@ -46,6 +45,9 @@ pub struct ServeArgs {
     /// A site whose pages may read, or *; repeatable
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub cors: Vec<String>,
+    /// A site that may embed boards, or *; repeatable
+    #[arg(long = "embed", value_name = "ORIGIN", value_parser = origin)]
+    pub frames: Vec<String>,
     /// A witness whose cosignatures are taken; repeatable
     #[arg(long = "witness", value_name = "KEY")]
     pub witnesses: Vec<String>,

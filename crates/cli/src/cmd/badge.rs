@@ -1,6 +1,7 @@
 //! `karat badge`: the score of a subject in one line, as SVG or for shields.io.
 
 use karat::badge::Badge;
+use karat::headline::day;
 use karat::text::short;
 
 use super::leaderboard::compute;
@@ -52,7 +53,9 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
         },
     };
     let card = card_of(&rows)?;
-    let badge = Badge::of(&answer, card.as_deref(), &subject, args.show, args.label.clone());
+    let newest = rows.newest().map(|time| day(&time.to_string()));
+    let badge =
+        Badge::of(&answer, card.as_deref(), &subject, args.show, args.label.clone(), newest.as_deref());
     format::text(&if args.endpoint { badge.endpoint() } else { badge.svg() })?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
-use super::question;
+use super::{picture, question};
 use crate::args::{Cli, CompareArgs, QuestionArgs};
 use crate::gate;
 use crate::load::load;
@@ -62,6 +62,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.form.html.is_some() || chosen == Chosen::Form(Form::Html) {
         document.parts.extend(over_time(&answer, &rows, &settings));
     }
+    picture::save(&args.picture, &document, rows.newest())?;
     if let Some(path) = &args.form.html {
         save_page(path, &page(&document))?;
     }
@@ -91,6 +92,7 @@ fn several(args: &CompareArgs) -> Result<Option<QuestionArgs<Grid>>, Failure> {
         ("--attempts", attempts.is_some()),
         ("--pass", pass.is_some()),
         ("--all", args.all),
+        ("--picture", args.picture.picture.is_some()),
     ];
     if let Some((flag, _)) = of_two.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::new(format!("{flag} is for a comparison of two, and more are named"))

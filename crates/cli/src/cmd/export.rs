@@ -1,16 +1,18 @@
 //! `karat export`: scored items in the formats of other tools.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use karat::card::CompiledCard;
 use karat::engine::{Engine, Wanted};
 use karat::error::Error;
 use karat::export::{Export, Exporter, Target};
 use karat::inputs::{Door, Inputs, Silent};
 use karat::recompute;
 use karat::record::Record;
+use karat::rows::StoredRecord;
 use karat::text::clean;
 
 use crate::args::{Cli, ExportArgs};
@@ -19,7 +21,7 @@ use crate::progress::Progress;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format;
-use karat_terminal::output::{FAINT, Screen};
+use karat_terminal::output::{FAINT, Screen, replace_folder};
 
 /// Exports all items given.
 pub fn run(args: &ExportArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -47,32 +49,44 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     let inputs = Inputs::new(&args.files)?;
     let progress = Progress::new(true, cli);
     let door: &dyn Door = if args.quiet { &Silent } else { &progress };
-    let (given, mut engine) =
-        engine_of(args.card.as_deref(), &inputs, (&args.graders, &args.fields), cli)?.unzip();
-    let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
+    let engine = engine_of(args.card.as_deref(), &inputs, (&args.graders, &args.fields), cli)?;
     let mut exporter = Exporter::default();
-    let mut add = |record: &Record| {
+    each_record(&inputs, engine, door, |record| {
         if args.subject.as_ref().is_none_or(|wanted| *wanted == record.document().subject) {
             exporter.add(record)?;
         }
-        Ok::<_, Error>(())
-    };
+        Ok(())
+    })?;
+    Ok(exporter)
+}
+
+/// Visits all records of the inputs, and those of evidence that a card scores.
+pub(super) fn each_record(
+    inputs: &Inputs,
+    engine: Option<(Arc<CompiledCard>, Engine)>,
+    door: &dyn Door,
+    mut visit: impl FnMut(&Record) -> Result<(), Error>,
+) -> Result<(), Failure> {
+    let (given, mut engine) = engine.unzip();
+    let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut line = Vec::new();
     inputs.each(&wanted, door, |place, bytes| {
         let bytes = bytes?;
+        let stored = if place.is_row { None } else { StoredRecord::parse(bytes) };
+        let bytes = stored.map_or(bytes, |stored| stored.record.as_bytes());
         match (Record::parse(bytes)?, &mut engine) {
             (Some(claim), _) => {
                 // Only what follows from its facts leaves the house.
                 let base = recompute::base(&claim, given.as_ref())?;
                 let card = recompute::overridden(&claim, base)?;
                 recompute::recompute(&claim, &card, |_| ()).map_err(|error| error.at(place.clone()))?;
-                add(&claim).map_err(|error| error.at(place.clone()))?;
+                visit(&claim).map_err(|error| error.at(place.clone()))?;
             }
             (None, Some(engine)) => {
                 line.clear();
                 engine.visit_at(place, bytes, |scored| scored.write(&mut line))?;
                 if let Some(record) = Record::parse(&line)? {
-                    add(&record).map_err(|error| error.at(place.clone()))?;
+                    visit(&record).map_err(|error| error.at(place.clone()))?;
                 }
             }
             (None, None) => {
@@ -82,8 +96,7 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
         }
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
-    engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?;
-    Ok(exporter)
+    Ok(engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?)
 }
 
 /// Returns the one file that standard output can have.
@@ -101,34 +114,13 @@ fn only(target: Target, export: &Export) -> Result<&str, Failure> {
     }
 }
 
-/// Writes the files into a new or empty folder. It has all of them or none, even if this is killed: a part of an export looks
-/// like a whole one.
+/// Writes the files into a new or empty folder: a part of an export would look like a whole one.
 fn save(folder: &str, export: &Export) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::writing(folder, &error);
-    let folder = Path::new(folder).components().collect::<PathBuf>();
-    if folder.file_name().is_none() {
-        let failure = Failure::new(format!("`{}` cannot be replaced", clean(&folder.display().to_string())));
-        return Err(failure.help("name a new folder: --out export"));
-    }
-    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Failure::new(format!("`{}` has files in it", clean(&folder.display().to_string())))
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Failure::new(format!("`{}` has files in it", clean(folder)))
             .help("name a new folder, or an empty one"));
     }
-    let mut draft = folder.clone().into_os_string();
-    draft.push(format!(".{}.new", std::process::id()));
-    let draft = PathBuf::from(draft);
-    fs::create_dir_all(folder.parent().unwrap_or(Path::new(""))).map_err(failed)?;
-    fs::create_dir(&draft).map_err(failed)?;
-    let saved = export.files.iter().try_for_each(|file| {
-        let mut created = File::create_new(draft.join(&file.name)).map_err(failed)?;
-        created.write_all(file.text.as_bytes()).and_then(|()| created.sync_all()).map_err(failed)
-    });
-    // An empty folder is replaced; one with files is not.
-    let saved = saved.and_then(|()| fs::rename(&draft, &folder).map_err(failed));
-    if saved.is_err() {
-        drop(fs::remove_dir_all(&draft));
-    }
-    saved
+    replace_folder(folder, export.files.iter().map(|file| (file.name.as_str(), file.text.as_bytes())))
 }
 
 /// Says how many items there are, and what was left out.

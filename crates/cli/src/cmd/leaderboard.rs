@@ -13,7 +13,9 @@ use karat::loaded::Source;
 use karat::rows::Rows;
 use karat::sums;
 use karat::write::Form;
+use karat_core::timestamp::Timestamp;
 
+use super::picture;
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::gate;
@@ -42,11 +44,11 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let ([_, ..], Some(card)) = (args.from.as_slice(), &args.ask.card) {
         let sums = sums::load(compiled(card, cli.color)?, &args.ask.items.fields, &args.from)?;
         let judged = judge_sums(&args.ask, &args.floors, &sums)?;
-        return show(args, cli, &judged, chosen, |_| judged.document_of_sums(&sums));
+        return show(args, cli, &judged, chosen, None, |_| judged.document_of_sums(&sums));
     }
     let (rows, judged) = compute(args, cli)?;
     let JudgedLeaderboard { answer, settings, .. } = &judged;
-    show(args, cli, &judged, chosen, |is_page| {
+    show(args, cli, &judged, chosen, rows.newest(), |is_page| {
         let figures = if is_page { figures(&rows, answer) } else { Vec::new() };
         let mut document = judged.document(&rows, figures);
         if is_page {
@@ -62,6 +64,7 @@ fn show(
     cli: &Cli,
     judged: &JudgedLeaderboard,
     chosen: Chosen,
+    newest: Option<Timestamp>,
     document: impl Fn(bool) -> Document,
 ) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
@@ -69,6 +72,7 @@ fn show(
     }
     let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
     let document = document(chosen == Chosen::Form(Form::Html));
+    picture::save(&args.picture, &document, newest)?;
     format::show(&judged.answer, &document, chosen, (most, ""), cli.color)?;
     gate::tell(&judged.verdict, cli.color)
 }

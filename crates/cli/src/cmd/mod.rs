@@ -19,6 +19,7 @@ mod listing;
 mod log;
 #[cfg(feature = "server")]
 mod monitor;
+mod picture;
 mod push;
 mod question;
 pub mod rate;
@@ -33,6 +34,7 @@ mod score;
 mod score_rows;
 #[cfg(feature = "server")]
 mod serve;
+mod site;
 pub mod standing;
 mod stress;
 mod tune;
@@ -92,6 +94,7 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         )
         .help("build it with `cargo build --release --locked --package karat-cli`")),
         Verb::Export(args) => export::run(args, cli),
+        Verb::Site(args) => site::run(args, cli),
         Verb::Badge(args) => badge::run(args, cli),
         Verb::Demo => demo::run(cli),
         Verb::Help(args) => help::run(args, cli),

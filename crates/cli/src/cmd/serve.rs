@@ -84,6 +84,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
             ProxyHeader::Forwarded => karat_server::ProxyHeader::Forwarded,
         },
         cors: args.cors.clone(),
+        frames: args.frames.clone(),
         witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,
         traces,
         judge,

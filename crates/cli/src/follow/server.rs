@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use karat::text::clean;
 use karat_store::Receipt;
 use karat_store::log::{TilePath, VerifyingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use ureq::Body;
 use ureq::http::Response;
-use ureq::{Body, Error};
 
 use crate::client::{Client, KeyFile, body};
 use crate::receipt;
@@ -22,6 +21,9 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(4);
 const ANSWER_MAX_BYTES: u64 = 64 << 10;
 /// The longest list of changes of the key.
 const LIST_MAX_BYTES: u64 = 16 << 20;
+
+/// The flag that names a file with a key.
+const KEY_FLAG: &str = "--api-key";
 
 /// A server.
 pub struct Server(Client);
@@ -41,7 +43,7 @@ impl Server {
             return Ok(None);
         }
         let bytes = server.body(&mut response, ANSWER_MAX_BYTES)?;
-        String::from_utf8(bytes).map(Some).map_err(|error| server.other(&error))
+        String::from_utf8(bytes).map(Some).map_err(|error| server.0.other(&error))
     }
 
     /// Returns the key that the server says its log has.
@@ -51,13 +53,13 @@ impl Server {
             key: String,
         }
         let found = self.get("/v1/log", ANSWER_MAX_BYTES)?;
-        let about: About = serde_json::from_slice(&found).map_err(|error| self.other(&error))?;
+        let about: About = serde_json::from_slice(&found).map_err(|error| self.0.other(&error))?;
         receipt::key(&about.key)
     }
 
     /// Returns the checkpoint of the log.
     pub fn head(&self) -> Result<String, Failure> {
-        self.text("/checkpoint")?.ok_or_else(|| self.other(&"it has no checkpoint"))
+        self.text("/checkpoint")?.ok_or_else(|| self.0.other(&"it has no checkpoint"))
     }
 
     /// Returns the newest head that a witness cosigned, if there is one.
@@ -73,9 +75,9 @@ impl Server {
             rotations: Vec<&'a RawValue>,
         }
         let found = self.get("/v1/log/rotations", LIST_MAX_BYTES)?;
-        let list: List<'_> = serde_json::from_slice(&found).map_err(|error| self.other(&error))?;
+        let list: List<'_> = serde_json::from_slice(&found).map_err(|error| self.0.other(&error))?;
         let receipts = list.rotations.iter().map(|receipt| Receipt::parse(receipt.get().as_bytes()));
-        receipts.collect::<Result<_, _>>().map_err(|problem| self.other(&problem))
+        receipts.collect::<Result<_, _>>().map_err(|problem| self.0.other(&problem))
     }
 
     /// Returns the bytes of a tile.
@@ -86,10 +88,10 @@ impl Server {
     /// Sends a cosigned head.
     pub fn send(&self, note: &str) -> Result<(), Failure> {
         let sent = self.0.post("/v1/log/cosignatures", "text/plain", None, note.as_bytes());
-        let mut response = sent.map_err(|error| self.failed(&error))?;
+        let mut response = sent.map_err(|error| self.0.failed(&error))?;
         match response.status().as_u16() {
             200 => Ok(()),
-            status => Err(self.refused(status, &mut response)),
+            status => Err(self.0.refused(status, &mut response, KEY_FLAG)),
         }
     }
 
@@ -99,54 +101,21 @@ impl Server {
             return Ok(None);
         }
         let bytes = self.body(&mut response, ANSWER_MAX_BYTES)?;
-        String::from_utf8(bytes).map(Some).map_err(|error| self.other(&error))
+        String::from_utf8(bytes).map(Some).map_err(|error| self.0.other(&error))
     }
 
     fn get(&self, path: &str, bytes_max: u64) -> Result<Vec<u8>, Failure> {
-        let mut response = self.ask(path)?;
-        self.body(&mut response, bytes_max)
+        self.0.read(path, bytes_max, KEY_FLAG)
     }
 
     fn ask(&self, path: &str) -> Result<Response<Body>, Failure> {
-        self.0.get(path).map_err(|error| self.failed(&error))
+        self.0.get(path).map_err(|error| self.0.failed(&error))
     }
 
     fn body(&self, response: &mut Response<Body>, bytes_max: u64) -> Result<Vec<u8>, Failure> {
         match response.status().as_u16() {
-            200 => {}
-            status => return Err(self.refused(status, response)),
-        }
-        body(response, bytes_max).map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &Error) -> Failure {
-        if let Error::BodyExceedsLimit(most) = error {
-            return self.other(&format!("an answer of more than {} KiB", most >> 10));
-        }
-        self.0
-            .untrusted(error)
-            .unwrap_or_else(|| Failure::new(format!("cannot reach `{}`: {error}", clean(&self.0.base))))
-    }
-
-    /// Returns the failure for an answer that karat does not give.
-    fn other(&self, problem: &dyn std::fmt::Display) -> Failure {
-        let problem = problem.to_string();
-        Failure::new(format!("`{}` did not answer as karat does: {}", clean(&self.0.base), clean(&problem)))
-    }
-
-    fn refused(&self, status: u16, response: &mut Response<Body>) -> Failure {
-        #[derive(Deserialize)]
-        struct Problem {
-            detail: String,
-        }
-        let body = body(response, ANSWER_MAX_BYTES).unwrap_or_default();
-        let detail =
-            serde_json::from_slice::<Problem>(&body).map(|problem| problem.detail).unwrap_or_default();
-        let failure =
-            Failure::new(format!("`{}` answered {status}: {}", clean(&self.0.base), clean(&detail)));
-        match status {
-            401 => failure.help("give a file with a key that may read: --api-key FILE"),
-            _ => failure,
+            200 => body(response, bytes_max).map_err(|error| self.0.failed(&error)),
+            status => Err(self.0.refused(status, response, KEY_FLAG)),
         }
     }
 }

@@ -20,11 +20,11 @@ const OTHERS: &[&str] = &[
     "docs/guide/record.md", "docs/guide/ratings.md", "docs/guide/leaderboards.md", "docs/guide/outputs.md",
     "docs/guide/gate-a-pull-request.md", "docs/guide/publish-a-leaderboard.md",
     "docs/guide/rate-an-arena.md", "docs/guide/run-a-registry.md", "docs/guide/use-as-a-library.md",
-    "docs/guide/gates.md", "docs/guide/project.md", "examples/project/README.md", "docs/guide/comparison.md",
-    "docs/guide/standing.md", "docs/guide/tuning.md", "examples/leaderboard/README.md",
-    "docs/guide/receipt.md", "examples/receipt/README.md", "docs/guide/execution.md",
-    "examples/run/README.md", "docs/guide/import.md", "examples/import/README.md", "docs/guide/sql.md",
-    "examples/nightly-project/README.md",
+    "docs/guide/site.md", "docs/guide/gates.md", "docs/guide/project.md", "examples/project/README.md",
+    "docs/guide/comparison.md", "docs/guide/standing.md", "docs/guide/tuning.md",
+    "examples/leaderboard/README.md", "docs/guide/receipt.md", "examples/receipt/README.md",
+    "docs/guide/execution.md", "examples/run/README.md", "docs/guide/import.md", "examples/import/README.md",
+    "docs/guide/sql.md", "examples/nightly-project/README.md",
 ];
 
 /// The folders that the commands of a page may use.
@@ -399,8 +399,8 @@ fn a_page_is_a_document_and_its_command_or_a_handler_and_its_route() {
 }
 
 /// The pages of one question each.
-const QUESTIONS: [&str; 7] =
-    ["cost.md", "grid.md", "judges.md", "nightly.md", "tasks.md", "trend.md", "webhooks.md"];
+const QUESTIONS: [&str; 8] =
+    ["cost.md", "grid.md", "judges.md", "nightly.md", "site.md", "tasks.md", "trend.md", "webhooks.md"];
 
 /// The guide is short enough to be read; what `--help` and `karat schema` say it does not say again. The pages of languages are
 /// counted apart: their users read no other, and others do not read them; so are the pages of single questions, which are short.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
+use crate::docs::copy;
 use crate::store;
 
 const VERBS: &[&[&str]] = &[
@@ -36,6 +37,7 @@ const VERBS: &[&[&str]] = &[
     &["log", "receipt"],
     &["rescore"],
     &["serve"],
+    &["site"],
     &["export"],
     &["badge"],
     &["demo"],
@@ -104,7 +106,8 @@ fn every_example_in_the_help_works() {
         for example in examples.into_iter().filter(|_| !APART.contains(verb)) {
             // Commands that write files run in a separate folder.
             let folder = Folder::new();
-            let here = if [&["cache", "new"][..], &["man"]].contains(verb) {
+            let here = if [&["cache", "new"][..], &["man"], &["site"]].contains(verb) {
+                copy(&root().join("examples"), &folder.path().join("examples"));
                 folder.path().to_owned()
             } else {
                 root()

@@ -52,6 +52,7 @@ mod run;
 mod schema;
 mod screens;
 mod serve;
+mod site;
 mod sql;
 mod standing;
 mod store;

@@ -16,6 +16,7 @@ use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
 use karat::ask::{Confidence, Items, Leaderboard};
 use karat::badge::{Badge, Show};
 use karat::document::{self, LeaderboardView};
+use karat::headline::day;
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::{Rows, Unclear};
@@ -31,6 +32,7 @@ use serde_json::{Map, from_value};
 use utoipa::openapi::path::ParameterIn;
 
 use super::{answered, bytes};
+use crate::address;
 use crate::decisions::Decisions;
 use crate::guard::RESOURCE_POLICY;
 use crate::index::{Names, Row};
@@ -181,13 +183,20 @@ pub struct BadgeParams {
     /// The subject.
     #[param(example = "17")]
     pub subject: String,
+    /// The contents: the score and its interval if not given. `full` adds tier and day, and leads to the page of the subject.
+    #[param(inline)]
+    pub show: Option<Show>,
 }
 
 /// Draws the badge of a subject as `karat badge` does: its official score or, under a scorecard without one, its mean, with the
 /// interval; `no score` if it has none.
 #[utoipa::path(get, operation_id = "show_badge", path = "/v1/badge", tag = "records", params(BadgeParams), responses(
     (status = 200, body = String, content_type = "image/svg+xml", description = "may be kept for a minute"), Absent, Unfit))]
-pub(crate) async fn badge(Get(app, _): Get, Params(asked): Params<BadgeParams>) -> Answer {
+pub(crate) async fn badge(
+    Get(app, _): Get,
+    headers: HeaderMap,
+    Params(asked): Params<BadgeParams>,
+) -> Answer {
     let pool = app.memory.cards().find_used(&asked.card)?;
     if app.memory.index().number(&asked.subject).is_none() {
         return Err(Problem::unknown("subject", &asked.subject, ""));
@@ -195,7 +204,16 @@ pub(crate) async fn badge(Get(app, _): Get, Params(asked): Params<BadgeParams>) 
     let question = Question::of(&app, vec![(String::from("card"), asked.card)], OfLog::default())?;
     let text = written(&app, question).await?;
     let answer = serde_json::from_slice(&text).map_err(|error| Problem::internal(&error))?;
-    let badge = Badge::of(&answer, Some(&pool.card), &asked.subject, Show::default(), None);
+    let show = asked.show.unwrap_or_default();
+    let today = day(&app.moment().to_string());
+    let mut badge = Badge::of(&answer, Some(&pool.card), &asked.subject, show, None, Some(&today));
+    if show == Show::Full {
+        badge.link = format!(
+            "{}{}",
+            address::origin(&app.options, &headers),
+            address::subject(&asked.subject, Some(&pool.name()))
+        );
+    }
     let mut response = bytes(StatusCode::OK, "image/svg+xml", badge.svg().into_bytes());
     let mut put = |name, value| response.headers_mut().insert(name, HeaderValue::from_static(value));
     put(CACHE_CONTROL, "max-age=60");

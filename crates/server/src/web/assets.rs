@@ -41,16 +41,11 @@ impl Asset {
 
 /// The style of all pages, both static files and pages of the server.
 pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let face = format!(
-        "@font-face{{font-family:\"Karat Sans\";font-weight:400 700;font-display:optional;src:url({})}}\n",
-        FACE.path
-    );
-    Asset::new("style", "css", "text/css; charset=utf-8", (face + &html::compact(html::STYLE)).into_bytes())
+    Asset::new("style", "css", "text/css; charset=utf-8", html::style(&FACE.path).into_bytes())
 });
 
-/// The face of all text: a part of Source Sans 3 under another name, as its licence asks (sans-license.txt).
-pub static FACE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("sans", "woff2", "font/woff2", &include_bytes!("sans.woff2")[..]));
+/// The face of all text.
+pub static FACE: LazyLock<Asset> = LazyLock::new(|| Asset::new("sans", "woff2", "font/woff2", html::FACE));
 
 /// The script of all pages: sorting and filtering as in static files. Every page is complete without it.
 pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
@@ -58,9 +53,8 @@ pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("script", "js", "text/javascript; charset=utf-8", text.into_bytes())
 });
 
-pub static ICON: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new("icon", "svg", "image/svg+xml", html::compact(include_str!("icon.svg")).into_bytes())
-});
+pub static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", html::compact(html::ICON).into_bytes()));
 
 /// The script of the pages of the arena: what is live there renews itself. Every page is complete without it.
 pub static LIVE: LazyLock<Asset> = LazyLock::new(|| {

@@ -14,8 +14,8 @@ use super::layout::*;
 use super::session;
 use crate::prelude::*;
 
-/// Paths for programs, after the first slash: requests to them take no cookie and get no pages.
-const PROGRAMS: [&str; 6] = ["v1/", "tile/", "checkpoint", "healthz", "metrics", "static/"];
+/// Paths for programs and for pages of other sites, after the first slash: requests to them take no cookie and get no pages.
+const PROGRAMS: [&str; 7] = ["v1/", "tile/", "checkpoint", "healthz", "metrics", "static/", "embed/"];
 
 /// The parts of a problem that a page shows.
 #[derive(Deserialize)]

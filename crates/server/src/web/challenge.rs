@@ -7,7 +7,6 @@ use karat_graders::arena::AnswerField;
 
 use super::arena::{list, seconds};
 use super::layout::*;
-use super::welcome;
 use crate::api::arena::{BestMatch, ShownChallenge, freshen};
 use crate::arena::{ArenaState, Instance, Match};
 use crate::headline::matches_of;
@@ -29,7 +28,7 @@ pub async fn show(
     Params(asked): Params<Asked>,
 ) -> Answer {
     freshen(&app).await;
-    let site = site(&headers);
+    let site = address::origin(&app.options, &headers);
     let (title, content) = app
         .checked({
             let app = Arc::clone(&app);
@@ -58,12 +57,6 @@ pub async fn show(
         })
         .await?;
     Ok(Sheet { title: &title, part: "/arena", caller: Some(&caller) }.answer_live(content))
-}
-
-/// Returns the address by which the visitor reached the server, also behind a proxy that speaks TLS for it.
-fn site(headers: &HeaderMap) -> String {
-    let is_secure = headers.get("x-forwarded-proto").is_some_and(|it| it.as_bytes() == b"https");
-    format!("{}://{}", if is_secure { "https" } else { "http" }, welcome::host(headers))
 }
 
 fn facts(it: &ShownChallenge) -> Document {

@@ -19,7 +19,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap) -> Answer {
     let used = used_cards(&app).await?;
     if used.is_empty() {
         let sheet = Sheet { title: "Nothing is scored yet", part: "/", caller: Some(&caller) };
-        return Ok(sheet.answer(welcome::page(&welcome::host(&headers), app.moment())));
+        return Ok(sheet.answer(welcome::page(&address::host(&headers), app.moment())));
     }
     let mut tiles = Vec::new();
     let mut found = Vec::new();

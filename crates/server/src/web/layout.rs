@@ -8,11 +8,11 @@ use karat::write::html::safe;
 use maud::DOCTYPE;
 
 pub(super) use karat::document::{Cell, Table};
-pub(super) use karat::write::html::{body, table as figure, told, words};
+pub(super) use karat::write::html::{acts, body, table as figure, told, words};
 pub(super) use maud::{Markup, html};
 
-pub(super) use super::address;
 use super::assets::{ENGINE, ICON, LIVE, PAGE, SCRIPT, STYLE};
+pub(super) use crate::address;
 use crate::prelude::*;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
@@ -49,6 +49,11 @@ impl Sheet<'_> {
         self.answer_with(StatusCode::OK, content)
     }
 
+    /// Answers with the whole page, whose head has more.
+    pub fn answer_shared(&self, head: Markup, content: Markup) -> Response<Body> {
+        answer(StatusCode::OK, self.whole(head, content))
+    }
+
     /// Answers with the whole page, whose script computes with the engine in the browser.
     pub fn answer_computing(&self, content: Markup) -> Response<Body> {
         let script = html! { script src=(PAGE.path) data-engine=(ENGINE.path) defer {} };
@@ -68,7 +73,7 @@ impl Sheet<'_> {
         answer(status, self.whole(html! {}, content))
     }
 
-    fn whole(&self, script: Markup, content: Markup) -> Markup {
+    fn whole(&self, head: Markup, content: Markup) -> Markup {
         let may_read_keys = self.caller.is_some_and(|caller| caller.may(&Act::ReadKeys).is_ok());
         html! {
             (DOCTYPE)
@@ -81,7 +86,7 @@ impl Sheet<'_> {
                     link rel="icon" href=(ICON.path);
                     link rel="stylesheet" href=(STYLE.path);
                     script src=(SCRIPT.path) defer {}
-                    (script)
+                    (head)
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
@@ -189,11 +194,6 @@ pub(crate) fn trust_strip(marks: &[(bool, String)], check: &str) -> Markup {
             li.act { a href=(check) { "Check it yourself" } }
         }
     }
-}
-
-/// Shows links to other forms of a page.
-pub(crate) fn acts(links: &[(String, &str)]) -> Markup {
-    html! { ul.acts { @for (address, name) in links { li { a href=(address) { (name) } } } } }
 }
 
 /// The mark of the site.

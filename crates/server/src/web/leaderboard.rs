@@ -16,7 +16,7 @@ use maud::PreEscaped;
 
 use super::items::{self, given, linked, timestamp};
 use super::layout::*;
-use super::welcome;
+use super::{share, welcome};
 use crate::api::leaderboards::{Made, Pages, Question, make};
 use crate::prelude::*;
 use crate::select::Marks;
@@ -52,7 +52,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
     let wanted = wanted.map(|card| app.memory.cards().find_used(card)).transpose()?;
     let Some(pool) = wanted.or_else(|| used.first().map(|(pool, _)| Arc::clone(pool))) else {
         let sheet = Sheet { title: "Nothing is scored yet", part: "/leaderboards", caller: Some(&caller) };
-        return Ok(sheet.answer(welcome::page(&welcome::host(&headers), app.moment())));
+        return Ok(sheet.answer(welcome::page(&address::host(&headers), app.moment())));
     };
     let size = *app.memory.size().borrow();
     let key = format!("page {size} {} {asked:?}", pool.name());
@@ -60,19 +60,25 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
         Some(known) => known,
         None => {
             let shown =
-                View { asked: &asked, pool: &pool, page, query: &query, host: &welcome::host(&headers) };
+                View { asked: &asked, pool: &pool, page, query: &query, host: &address::host(&headers) };
             let (title, made) = shown.board(&app, size).await?;
             app.answers.put(key, format!("{title}\n{}", made.into_string()).into_bytes())
         }
     };
     let known = String::from_utf8_lossy(&known);
     let (title, board) = known.split_once('\n').unwrap_or_default();
-    Ok(Sheet { title, part: "/leaderboards", caller: Some(&caller) }.answer(html! {
-        (above(&[("/", "Home")], picker(&pool, &used)))
-        // It was built by `board`, escaped like the rest of the page.
-        (PreEscaped(board))
-        (form(&asked, &pool))
-    }))
+    let origin = address::origin(&app.options, &headers);
+    let head = share::card(&origin, title, &pool);
+    Ok(Sheet { title, part: "/leaderboards", caller: Some(&caller) }.answer_shared(
+        head,
+        html! {
+            (above(&[("/", "Home")], picker(&pool, &used)))
+            // It was built by `board`, escaped like the rest of the page.
+            (PreEscaped(board))
+            (form(&asked, &pool))
+            (share::to_embed(&origin, &pool))
+        },
+    ))
 }
 
 /// Answers the question of an address about a scorecard: `query` is what follows the card.

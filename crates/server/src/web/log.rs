@@ -7,8 +7,8 @@ use karat_store::port::Order;
 
 use karat::document::Row;
 
+use super::items;
 use super::layout::*;
-use super::{items, welcome};
 use crate::cosigned::WitnessedHead;
 use crate::prelude::*;
 
@@ -55,7 +55,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
         .await?;
     let cosigned = app.cosigned.heads().of_witnesses();
     let (title, lead) = finding(size, last.as_deref(), app.options.witnesses.len(), &cosigned);
-    let host = welcome::host(&headers);
+    let host = address::host(&headers);
     let content = html! {
         (heading(&[("/", "Home")], &title, &lead))
         div data-answer="/v1/log" {

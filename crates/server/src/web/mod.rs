@@ -5,11 +5,11 @@
 //!   one for all that the command line asks; `breakdown` explains a record
 //! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
+//! * `share` is what other sites show: leaderboards in frames, pictures of links, badges
 //! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
 //!
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
-pub(crate) mod address;
 mod agent;
 mod archive;
 mod arena;
@@ -33,6 +33,7 @@ mod reference;
 mod reviews;
 mod scorecards;
 mod session;
+pub(crate) mod share;
 mod subject;
 mod verify;
 mod welcome;
@@ -50,6 +51,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(home::show))
         .route("/leaderboards", get(leaderboard::show))
+        .route("/leaderboards/picture.png", get(share::picture))
+        .route("/embed/{card}", get(share::embed))
         .route("/search", get(home::search))
         .route("/subjects", get(subject::named))
         .route("/subjects/{subject}", get(subject::show))

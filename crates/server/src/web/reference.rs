@@ -4,7 +4,6 @@
 use std::sync::OnceLock;
 
 use super::layout::*;
-use super::welcome;
 use crate::api::openapi;
 use crate::prelude::*;
 
@@ -28,7 +27,7 @@ pub async fn show(Get(_, caller): Get, headers: HeaderMap) -> Answer {
             READ.get_or_init(|| read)
         }
     };
-    let host = welcome::host(&headers);
+    let host = address::host(&headers);
     let all = operations(described);
     let title = finding(&all);
     let groups =

@@ -17,7 +17,7 @@ use karat_standing::stand::SubjectStanding;
 use super::items::{self, Found};
 use super::items::{given, timestamp};
 use super::layout::*;
-use super::leaderboard;
+use super::{leaderboard, share};
 use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
@@ -34,12 +34,17 @@ pub struct Asked {
 }
 
 /// Shows the page of the subject that the query names.
-pub async fn named(reading: Get, Params(asked): Params<Asked>) -> Answer {
+pub async fn named(reading: Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
     let name = asked.name.clone().unwrap_or_default();
-    show(reading, Named(name), Params(asked)).await
+    show(reading, headers, Named(name), Params(asked)).await
 }
 
-pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(asked): Params<Asked>) -> Answer {
+pub async fn show(
+    Get(app, caller): Get,
+    headers: HeaderMap,
+    Named(name): Named<String>,
+    Params(asked): Params<Asked>,
+) -> Answer {
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
     let none = || Problem::unknown("record of", &name, "");
@@ -65,8 +70,8 @@ pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(aske
     });
     let counted = counted.await?;
     let page = asked.page.unwrap_or(1).max(1);
-    let shown = name.clone();
-    let (title, content) = app
+    let (shown, origin) = (name.clone(), address::origin(&app.options, &headers));
+    let (title, head, content) = app
         .checked(move || {
             let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &pool))?;
             let above =
@@ -75,13 +80,12 @@ pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(aske
                 Some(standing) => standing,
                 None => means(&shown, found.together.as_ref().unwrap_or(rows), &leaderboard::settings(&pool)),
             };
-            Ok((
-                title,
-                html! { (above) (top) (notes(&counted)) (evidence(&shown, rows, &found, &pool, page)) },
-            ))
+            let (head, badge) = (share::card(&origin, &title, &pool), share::badge(&origin, &pool, &shown));
+            let evidence = evidence(&shown, rows, &found, &pool, page);
+            Ok((title, head, html! { (above) (top) (notes(&counted)) (evidence) (badge) }))
         })
         .await?;
-    Ok(Sheet { title: &title, part: "/leaderboards", caller: Some(&caller) }.answer(content))
+    Ok(Sheet { title: &title, part: "/leaderboards", caller: Some(&caller) }.answer_shared(head, content))
 }
 
 fn none_of<'a>(name: &'a str, pool: &'a ScorerPool) -> impl Fn() -> Problem + 'a {

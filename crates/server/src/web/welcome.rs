@@ -2,10 +2,6 @@
 
 use super::layout::*;
 use crate::prelude::*;
-use axum::http::header::HOST as HOST_HEADER;
-
-/// The default address of the server.
-const HOST: &str = "localhost:7373";
 
 /// The scorecard of the first item: its score is the share that was solved, so nothing in it has to be explained.
 const CARD: &str = "run@1.0.0";
@@ -54,11 +50,4 @@ fn line(host: &str, card: &str, body: &str) -> String {
          'http://{host}/v1/evidence?card={}' \\\n  --data {body}",
         address::part(card)
     )
-}
-
-/// Returns the host by which the visitor reached the server, safe for a shell.
-pub fn host(headers: &HeaderMap) -> String {
-    let host = headers.get(HOST_HEADER).and_then(|host| host.to_str().ok()).unwrap_or(HOST);
-    let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
-    if is_plain { host.to_owned() } else { HOST.to_owned() }
 }

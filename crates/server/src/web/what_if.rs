@@ -43,7 +43,7 @@ pub async fn show(
             let (number, pool) = (subjects.means.subjects.len(), Arc::clone(&pool));
             (number, app.checked(move || Ok(result_of(&subjects, &pool, &wanted))).await?)
         }
-        None => (0, welcome::nothing(&welcome::host(&headers), &pool)),
+        None => (0, welcome::nothing(&address::host(&headers), &pool)),
     };
     let title = match number {
         0 => format!("{} has no scores yet", pool.card.title),

@@ -14,10 +14,10 @@ use karat_store::port::Order;
 use serde_json::Map;
 
 use super::file::{Endpoint, Watch, Webhooks};
+use crate::address;
 use crate::api::questions::{asked_at, read as read_query};
 use crate::prelude::*;
 use crate::standing::{Question, of_one};
-use crate::web::address;
 
 /// An event that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,6 +26,7 @@ mod requests;
 mod reviews;
 #[cfg(unix)]
 mod seeds;
+mod share;
 mod site;
 mod spans;
 mod stop;

@@ -1,9 +1,32 @@
 //! Addresses of pages. Names come from strangers: each is encoded so that it is one segment of an address.
 
+use axum::http::HeaderMap;
+use axum::http::header::HOST as HOST_HEADER;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::Options;
 
 /// Characters that are not encoded: letters, digits, the unreserved characters of RFC 3986, and `@`.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'@');
+
+/// The host of a request without one.
+const HOST: &str = "localhost:7373";
+
+/// Returns the host by which the visitor reached the server, safe for a shell.
+pub fn host(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST_HEADER).and_then(|host| host.to_str().ok()).unwrap_or(HOST);
+    let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
+    if is_plain { host.to_owned() } else { HOST.to_owned() }
+}
+
+/// Returns where the visitor reached the server: by TLS if a proxy says so, or is there and says nothing.
+pub fn origin(options: &Options, headers: &HeaderMap) -> String {
+    let is_secure = match headers.get("x-forwarded-proto") {
+        Some(scheme) => scheme.as_bytes() == b"https",
+        None => !options.proxies.is_empty(),
+    };
+    format!("{}://{}", if is_secure { "https" } else { "http" }, host(headers))
+}
 
 /// Encodes `text` as one segment of a path or query.
 pub fn part(text: &str) -> String {
