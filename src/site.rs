@@ -13,7 +13,7 @@ use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer};
 use crate::answers::standing::Standing;
 use crate::ask::answer::gaps_of;
 use crate::card::CompiledCard;
-use crate::document::figure::{history, profiles};
+use crate::document::figure::{beside_the_field, history, profiles};
 use crate::document::{self, Cell, Column, Document, Kind, LeaderboardView, Part, Proof, Table};
 use crate::error::Error;
 use crate::estimate::Writing;
@@ -265,7 +265,10 @@ impl Board {
             (Some(standing), _) => document::drawn(standing, history(&self.rows, &[at], &self.settings)),
             (None, Some(board)) => Document {
                 title: format!("{} mean of runs", document::cards(&self.answer.basis)),
-                headline: headline::subject(board, self.answer.basis.scale, self.answer.basis.level),
+                headline: headline::subject(&LeaderboardAnswer {
+                    leaderboards: vec![board.clone()],
+                    ..self.answer.clone()
+                }),
                 ..Document::default()
             },
             (None, None) => Document { title: format!("{name} has no rank"), ..Document::default() },
@@ -278,6 +281,8 @@ impl Board {
             document.parts.extend(ranked.iter().flat_map(|board| profiles(&self.rows, board)));
             document.parts.extend(history(&self.rows, &[at], &self.settings));
         }
+        let boards = self.answer.leaderboards.iter();
+        document.parts.extend(boards.flat_map(|board| beside_the_field(board, name)));
         document.parts.extend(self.listed(at));
         document
     }

@@ -43,7 +43,7 @@ pub fn notes(standing: &Answered, plain: bool) -> Vec<(Tone, String)> {
 /// Returns the score that gates use, if it is not the official one.
 pub fn gating(standing: &Answered) -> Option<(Tone, String)> {
     let (points, gating) = standing.points.zip(standing.gating_points)?;
-    (points != gating).then(|| (Tone::Care, format!("gates, tiers and shares use {gating} points")))
+    (points != gating).then(|| (Tone::Care, format!("gates, tiers and shares use {gating} points, the lowest of the official, the held and the current score")))
 }
 
 /// Returns what limits the score or makes it less certain: an incident, a hold, a gate, late items.

@@ -301,7 +301,12 @@ fn power(pair: &ComparedPair, scale: u32) -> Option<String> {
     let chance = whole_percent(power.power);
     let own = power.smallest_difference.filter(|it| *it <= f64::from(scale)).map_or_else(
         || format!("{tasks} are too few to show any difference with a chance of {chance}"),
-        |it| format!("{tasks} show a difference of {} or more with a chance of {chance}", writing.number(it)),
+        |it| {
+            format!(
+                "{tasks} show a difference of {} or more between the two with a chance of {chance}",
+                writing.number(it)
+            )
+        },
     );
     // To ask for a few more tasks than there are does not help.
     let more = power.tasks_needed.filter(|needed| *needed > found.estimate.tasks).map(|needed| {

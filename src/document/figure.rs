@@ -209,6 +209,40 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Vec<Part> {
     ]
 }
 
+/// Returns the dimensions of a subject beside the medians of its leaderboard, both of what is ranked; nothing unless both are there.
+pub fn beside_the_field(board: &Leaderboard, subject: &str) -> Vec<Part> {
+    let Some(row) = board.rows.iter().find(|row| row.subject == subject && board.ranked > 1) else {
+        return Vec::new();
+    };
+    let official = row.official.as_ref().and_then(|it| it.dimensions.as_ref());
+    let own = |key: &str| match official {
+        Some(values) => values.get(key).copied().flatten(),
+        None => row.dimensions.as_ref()?.get(key)?.as_ref().map(|it| it.mean),
+    };
+    let bar = |value: Option<f64>| Cell::interval(value, None, Writing::shares(), false);
+    let line =
+        |(key, median): (&String, &f64)| Row::from(vec![Cell::text(key), bar(own(key)), bar(Some(*median))]);
+    let lines: Vec<Row> = board.medians.iter().map(line).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let columns = vec![
+        Column::name("dimension"),
+        Column::new("value", Kind::Bar(1)).labelled(subject),
+        Column::new("median", Kind::Bar(1)),
+    ];
+    let caption = format!("The value of each dimension, 0 to 1, and the median of {} subjects", board.ranked);
+    let rank = match row.rank {
+        [from, to] if from == to => from.to_string(),
+        [from, to] => format!("{from} to {to}"),
+    };
+    vec![
+        Part::Heading(String::from("Beside the field")),
+        Part::Note(Tone::Plain, format!("rank {rank} of {}", board.ranked)),
+        Part::Table(Table::new(&caption, columns, lines)),
+    ]
+}
+
 /// Returns the values of the items over time, by subject; nothing if no item has a time.
 pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part> {
     let writing = Writing::of(rows.scale.max);

@@ -3,6 +3,7 @@
 //! Each answer becomes one [`Document`], in one file of this folder, whatever the format; [`crate::write`] has the
 //! writers, which decide nothing. A column is added where its document is made, and every writer has it.
 
+mod behind;
 pub mod brief;
 mod card;
 mod check;
@@ -30,6 +31,7 @@ mod tune;
 mod verification;
 pub mod what_if;
 
+pub use behind::{behind, formulas};
 pub use card::card;
 pub use check::{check, quarantine};
 pub use comparison::{View as ComparisonView, comparison, duel};

@@ -415,12 +415,13 @@ fn review(standing: &Standing, parts: &mut Detail) {
             Tone::Care,
             format!("{} points of {} are held, {why}; decide by {}", held.points, held.time, held.deadline),
         );
-        parts.note(Tone::Plain, format!("a decision names it: \"seen\": \"{}\"", held.digest));
+        parts.note(Tone::Plain, format!("a decision names it in `seen`: `{}`", held.digest));
     } else {
         parts.note(Tone::Plain, "no score is held");
     }
     if let Some(official) = &review.official {
-        let line = format!("{} points are the official score since {}", official.points, official.since);
+        let line =
+            format!("the score of {} is the official one, now {} points", official.since, official.points);
         parts.note(Tone::Plain, line);
         if review.held.is_some() {
             parts.parts.push(Part::Table(official_dimensions(&official.dimensions)));

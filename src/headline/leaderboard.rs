@@ -70,7 +70,8 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
     };
     let own = name(&leader.subject);
     let points = |row: &LeaderboardRow| writing.number(row.score.mean);
-    let of = if board.is_of_scores() { format!(" of {scale}") } else { String::new() };
+    let unit = board.unit(scale);
+    let of = if board.is_of_scores() { format!(" of {scale}") } else { unit.clone() };
     if board.ranked == 1 {
         return Headline::new(format!("{own} has {}{of}, and no other to be compared with", points(leader)))
             .and([interval(leader, writing)]);
@@ -86,7 +87,8 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
     let behind: Vec<&str> =
         others().filter(|row| !is_close(leader, row)).map(|row| row.subject.as_str()).collect();
     // Letters are about runs: they say nothing of a score that is not their mean, such as one of the newest values.
-    let is_compared = leader.letters.is_some() && leader.score.interval().is_some();
+    let is_compared =
+        leader.letters.as_ref().is_some_and(|all| !all.is_empty()) && leader.score.interval().is_some();
     let is_first = leader.rank_range.is_none_or(|[best, _]| best == 1);
     let text = match close.len() {
         _ if !is_compared => format!("{own} leads with {}{of}", points(leader)),
@@ -99,8 +101,12 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
     };
     let ahead = others().next().map(|next| {
         let gap = writing.number((leader.score.mean - next.score.mean).abs());
-        let unit = if board.is_of_scores() { " points" } else { "" };
         format!("{own} has {}{of}, {gap}{unit} ahead of {}", points(leader), name(&next.subject))
+    });
+    let open = (!is_compared && is_open(board)).then(|| possible(board));
+    let missing = leader.bounds.as_ref().map(|it| {
+        let ends = writing.ends(Some((it.low, it.high)));
+        format!("Some of its evidence is missing: with all of it the score would be {ends}")
     });
     let clear =
         (is_compared && !close.is_empty() && !behind.is_empty() && board.ranked == board.rows.len() as u64)
@@ -111,7 +117,7 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
     let review = leader.official.as_ref().filter(|it| it.under_review);
     let review = review.map(|_| format!("A newer score of {own} is under review, and does not count yet"));
     Headline { is_clear: is_compared && is_first && close.is_empty(), ..Headline::new(text) }
-        .and(ahead.into_iter().chain(power(board, writing)).chain(clear).chain(unsure(board)).chain(review))
+        .and([ahead, power(board, scale), open, clear, unsure(board), missing, review].into_iter().flatten())
 }
 
 /// Returns the rows with the first rank.
@@ -119,27 +125,32 @@ fn firsts(board: &Leaderboard) -> Vec<&LeaderboardRow> {
     board.rows.iter().filter(|row| row.rank[0] == 1).collect()
 }
 
-/// Returns true unless a comparison separates two subjects.
+/// Returns true unless a comparison separates two subjects; those without letters were not compared.
 fn is_close(one: &LeaderboardRow, other: &LeaderboardRow) -> bool {
-    let shares = |letters: &Vec<String>| {
-        other.letters.as_ref().is_none_or(|own| own.iter().any(|letter| letters.contains(letter)))
-    };
-    one.letters.as_ref().is_none_or(shares)
+    let [one, other] = [one, other].map(|row| row.letters.as_deref().unwrap_or_default());
+    one.is_empty() || other.is_empty() || one.iter().any(|letter| other.contains(letter))
 }
 
 /// Says what the tasks can settle.
-fn power(board: &Leaderboard, writing: Writing) -> Option<String> {
-    let found = board.settles?;
-    let gap = found.gap.map(|gap| writing.number(gap));
+fn power(board: &Leaderboard, scale: u32) -> Option<String> {
+    let found = board.settles.filter(|_| unsure(board).is_none())?;
+    let (writing, unit) = (board.writing(scale), board.unit(scale));
     let tasks = counted(found.tasks, "task");
-    let unit = if board.is_of_scores() { " points" } else { "" };
-    let gap = match gap {
-        Some(gap) => format!("{tasks} settle a gap of {gap}{unit}, four times in five"),
-        None => format!("{tasks} are too few to settle any gap"),
+    let gap = match found.gap {
+        Some(gap) => {
+            let gap = writing.number(gap);
+            format!("{tasks} show a gap of {gap}{unit} between neighbours four times in five")
+        }
+        None => format!("{tasks} are too few to show any gap"),
     };
     let more = found.tasks_for_first.filter(|more| *more > found.tasks);
-    let more = more.map_or_else(String::new, |more| format!("; this one would take about {more} tasks"));
+    let more = more.map_or_else(String::new, |more| format!("; this one would take about {more}"));
     Some(format!("{}{more}", super::capital(&gap)))
+}
+
+/// Returns true if intervals say who could be first.
+fn is_open(board: &Leaderboard) -> bool {
+    board.rows.iter().any(|row| row.rank_range.is_some() && row.score.interval().is_some())
 }
 
 /// Says that nothing tells how sure the order is.
@@ -158,7 +169,6 @@ fn interval(row: &LeaderboardRow, writing: Writing) -> String {
 
 /// Says who could be first, for the heading of a leaderboard.
 pub fn possible(board: &Leaderboard) -> String {
-    let known = board.rows.iter().any(|row| row.rank_range.is_some() && row.score.interval().is_some());
     let first: Vec<&str> = board
         .rows
         .iter()
@@ -167,7 +177,7 @@ pub fn possible(board: &Leaderboard) -> String {
         .collect();
     let all = board.ranked;
     match first.len() {
-        _ if !known => format!("{} by rank", counted(all, "subject")),
+        _ if !is_open(board) => format!("{} by rank", counted(all, "subject")),
         shown if shown as u64 == all && all > 1 => format!("Any of the {all} could be first"),
         few if few <= NAMES => format!("Only {} could be first", names(&first, NAMES, "")),
         several => format!("{several} of {all} could be first"),
@@ -184,7 +194,7 @@ pub fn reading(board: &Leaderboard, level: f64) -> String {
     if board.rows.iter().any(LeaderboardRow::is_behind) {
         text.push_str(" Blue could be first, grey could not.");
     }
-    if board.rows.iter().any(|row| !row.ties().is_empty()) {
+    if board.rows.iter().any(|row| row.letters.as_ref().is_some_and(|all| !all.is_empty())) {
         text.push_str(" Brackets join those that a comparison of their runs does not separate.");
     }
     text
@@ -202,11 +212,15 @@ pub fn entry(board: &Leaderboard, scale: u32) -> Option<String> {
 }
 
 /// Returns the headline of the only subject of a leaderboard.
-pub fn subject(board: &Leaderboard, scale: u32, level: f64) -> Headline {
-    let Some(row) = board.rows.first() else { return Headline::new("Nothing is ranked") };
+pub fn subject(answer: &LeaderboardAnswer) -> Headline {
+    let scale = answer.basis.scale;
+    let board = answer.leaderboards.first();
+    let Some((board, row)) = board.and_then(|board| Some((board, board.rows.first()?))) else {
+        return Headline::new("Nothing is ranked");
+    };
     let writing = board.writing(scale);
     let ends = row.score.interval().map(|ends| {
-        let level = crate::estimate::percent(level);
+        let level = crate::estimate::percent(answer.basis.level);
         format!("{level} interval {} over {}", writing.ends(Some(ends)), counted(row.tasks, "task"))
     });
     let none = || format!("There is no interval over {}", counted(row.tasks, "task"));

@@ -1,10 +1,13 @@
 //! The headlines of standings: where a subject stands, what holds it there, and what the next tier needs.
 
-use super::{Headline, capital, counted, day, name};
+use super::{Headline, counted, day, name};
 use crate::answers::review::ReviewTransition;
 use crate::answers::standing::Standing;
 use crate::answers::{IntervalOf, ReviewState};
 use crate::estimate::{Writing, percent, plain};
+
+/// The most requirements of a tier that are listed.
+const NAMED: usize = 3;
 
 /// Returns the headline of the standings of several subjects; of one its own.
 pub fn standings(all: &[Standing]) -> Headline {
@@ -49,7 +52,13 @@ pub fn standing(it: &Standing) -> Headline {
     } else {
         format!("{own} stands at {points} of {}", it.scale)
     };
-    Headline::new(text).and(reason(it)).and(until(it)).and(sure(it)).and(next(it))
+    Headline::new(text).and(reason(it)).and(until(it)).and(sure(it)).and(gating(it)).and(next(it))
+}
+
+/// Says which score decides tiers, if it is not the official one.
+fn gating(it: &Standing) -> Option<String> {
+    let points = it.gating_points.filter(|points| it.tier.is_some() && it.points != Some(*points))?;
+    Some(format!("Tiers use {}, the lowest of its official, held and current scores", plain(points)))
 }
 
 /// Returns the newest score that was not accepted at once, if a reviewer rejected it and nothing came after.
@@ -93,9 +102,9 @@ fn next(it: &Standing) -> Option<String> {
         (Some(_), []) => None,
         (Some(next), [only]) => Some(format!("One thing is in the way of {next}: {}", only.text)),
         (Some(next), all) => {
-            let texts: Vec<&str> = all.iter().map(|it| it.text.as_str()).collect();
-            let listed = if texts.len() > 3 { String::new() } else { format!(": {}", texts.join("; ")) };
-            Some(capital(&format!("{} things are in the way of {next}{listed}", all.len())))
+            let listed: Vec<&str> = all.iter().take(NAMED).map(|it| it.text.as_str()).collect();
+            let more = if all.len() > NAMED { ", first of all" } else { "" };
+            Some(format!("{} things are in the way of {next}{more}: {}", all.len(), listed.join("; ")))
         }
     }
 }

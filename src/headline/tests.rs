@@ -3,9 +3,11 @@ use std::sync::Arc;
 use super::*;
 use crate::answers::CheckOutcome;
 use crate::answers::basis::Estimate;
+use crate::answers::leaderboard::fact::RankedFact;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, Settles};
 use crate::card::CompiledCard;
 use crate::engine::{Engine, Options};
+use crate::record::document::BoundsDocument;
 use crate::verification::Check;
 
 #[test]
@@ -110,11 +112,41 @@ fn what_the_tasks_can_settle_is_said_of_the_gap_of_the_first_two() {
         told.lead,
         [
             "ibis has 81.7 of 100, 5.0 points ahead of kite.",
-            "16 tasks settle a gap of 27.2 points, four times in five; this one would take about 322 tasks.",
+            "16 tasks show a gap of 27.2 points between neighbours four times in five; this one would take about 322.",
             "osprey is clearly behind ibis.",
         ]
     );
     assert_eq!(possible(&found), "Only ibis and kite could be first");
+}
+
+#[test]
+fn who_was_not_compared_is_not_clear_of_others() {
+    let none: &[&str] = &[];
+    let few = board(&[("ibis", 67.9, none, 1), ("kite", 62.9, none, 1), ("heron", 56.3, none, 1)]);
+    let told = leaderboard::one(&few, 100);
+    assert_eq!((told.text.as_str(), told.is_clear), ("ibis leads with 67.9 of 100", false));
+    assert_eq!(
+        told.lead,
+        ["ibis has 67.9 of 100, 5.0 points ahead of kite.", "Any of the 3 could be first."]
+    );
+    // One of them is compared, and the other has too few tasks.
+    let half = board(&[("ibis", 67.9, &["a"], 1), ("kite", 62.9, none, 1), ("heron", 6.3, &["b"], 3)]);
+    let told = leaderboard::one(&half, 100);
+    assert_eq!((told.text.as_str(), told.is_clear), ("ibis leads, but kite is too close to call", false));
+}
+
+#[test]
+fn what_is_missing_is_told_and_a_fact_has_its_unit() {
+    let mut found = board(&[("ibis", 93.9, &["a"], 1), ("kite", 90.1, &["b"], 2)]);
+    found.rows[0].bounds = Some(BoundsDocument { low: 37.0, high: 98.1 });
+    let told = leaderboard::one(&found, 100).lead;
+    let missing = "Some of its evidence is missing: with all of it the score would be 37.0 to 98.1.";
+    assert!(told.iter().any(|line| line == missing), "{told:?}");
+    let fact =
+        RankedFact { name: String::from("cost_usd"), unit: Some(String::from("USD")), lower_is_better: true };
+    let rows = board(&[("ibis", 0.02, &["a"], 1), ("kite", 0.01, &["b"], 2)]);
+    let told = leaderboard::one(&Leaderboard { by: String::from("cost_usd"), fact: Some(fact), ..rows }, 100);
+    assert_eq!(told.lead, ["ibis has 0.02000 USD, 0.01000 USD ahead of kite."]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ function about({ entry, log }: Entry): string {
   if (entry === undefined) return "";
   const what = entry.subject === undefined ? entry.kind : `${entry.kind} of ${entry.subject}`;
   const where = log === undefined ? "a log" : `the log ${log.name}, of ${log.size}`;
-  return `It says that it is the ${what}, entry ${entry.index} of ${where}, handed in ${entry.moment}.`;
+  return `It says that it is the ${what}, entry ${entry.index} of ${where}, handed in on ${new Date(entry.moment).toUTCString()}.`;
 }
 
 function table(answer: Verification, of: string): HTMLElement {

@@ -7,7 +7,7 @@ use karat::headline::{Headline, name, names};
 use karat::text::{count, cut, whole_percent};
 use karat_core::number::Score;
 
-use crate::api::arena::ShownAgent;
+use crate::api::arena::{ShownAgent, ShownChallenge};
 use crate::arena::{Match, RatedAgent, Scored, State as Played, VoidCause};
 use crate::basics::*;
 use crate::flows::{PlanState, TaskState, VerdictState};
@@ -42,7 +42,7 @@ pub(crate) fn arena(rows: &[RatedAgent], category: Option<&str>) -> Headline {
             format!("The rating in a category is the Elo of its matches alone: {} at the top.", first.points)
         }
         None => format!(
-            "The skill of {} is {}, with 95 %. Agents whose intervals overlap are tied.",
+            "The skill of {} is {} (95% interval). Agents whose intervals overlap are tied.",
             first.agent_id,
             with_deviation(&first.skill.full)
         ),
@@ -59,6 +59,14 @@ fn with_deviation(rating: &SkillRating) -> String {
 /// Writes a number of matches.
 pub(crate) fn matches_of(number: usize) -> String {
     if number == 1 { String::from("one match") } else { format!("{number} matches") }
+}
+
+/// Says how many won at a challenge.
+pub(crate) fn challenge(it: &ShownChallenge) -> String {
+    match it.scored_count {
+        0 => format!("{}: no match has ended yet", it.title),
+        scored => format!("{}: {} of {} won", it.title, it.win_count, matches_of(scored)),
+    }
 }
 
 /// Says where the agent stands, and how sure that is.
@@ -78,7 +86,7 @@ pub(crate) fn agent(it: &ShownAgent) -> Headline {
         if best == worst { String::new() } else { format!(", so it could have rank {best} to {worst}") };
     let played = matches_of(usize::try_from(career.match_count).unwrap_or(usize::MAX));
     let mut lead = vec![
-        format!("With 95 % the skill is between {low:.0} and {high:.0}{may}."),
+        format!("The 95% interval of the skill is {low:.0} to {high:.0}{may}."),
         format!(
             "It won {} of {played}, lost {} and drew {}.",
             career.win_count, career.loss_count, career.draw_count
@@ -124,7 +132,7 @@ pub(crate) fn game(game: &Match) -> Headline {
 fn why(scored: &Scored) -> String {
     let answer = &scored.answer;
     if let Some(error) = answer.submission_warnings.iter().find(|it| it.severity == "error") {
-        return format!("`{}` of the answer is not as asked", error.field);
+        return format!("the {} of its answer is not as asked", error.field.replace('_', " "));
     }
     if scored.result == "win" {
         return format!("{} of 1000", scored.score());
@@ -267,7 +275,7 @@ mod tests {
         }
         assert_eq!(
             arena(&clear, None).lead[0],
-            "The skill of ant is 1388\u{a0}±\u{a0}60, with 95 %. Agents whose intervals overlap are tied."
+            "The skill of ant is 1388\u{a0}±\u{a0}60 (95% interval). Agents whose intervals overlap are tied."
         );
     }
 
@@ -295,7 +303,7 @@ mod tests {
         assert_eq!(
             told.lead,
             [
-                "With 95 % the skill is between 772 and 1252, so it could have rank 3 to 6.",
+                "The 95% interval of the skill is 772 to 1252, so it could have rank 3 to 6.",
                 "It won 1 of 3 matches, lost 2 and drew 0.",
                 "The skill is provisional: too few matches to compare by.",
             ]
@@ -347,7 +355,7 @@ mod tests {
         let error = json!([{"severity": "error", "field": "summary", "message": "missing"}]);
         assert_eq!(
             scored("loss", 0.0, -18, error).text,
-            "hare lost at maze: `summary` of the answer is not as asked"
+            "hare lost at maze: the summary of its answer is not as asked"
         );
         assert_eq!(
             scored("loss", 0.0, -18, none()).lead,

@@ -15,7 +15,7 @@
 //! * `signers`: harnesses and recorders, whose signatures count.
 //! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
 //!   for the next; `stored`: a record on its way out.
-//! * [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
+//! * `record`: a stored record, with all that verifies it; [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
 //!   files.
 //! * [`authority`]: who may do what; `guard`, [`limits`], `body`, `listen`: callers, rates, sizes and timeouts.
 //! * [`webhooks`]: events of the log, sent elsewhere; `deliveries`: how far they came.
@@ -72,6 +72,7 @@ pub mod play;
 mod prelude;
 pub mod problem;
 mod readers;
+mod record;
 pub mod registry;
 pub mod replay;
 pub mod rescore;

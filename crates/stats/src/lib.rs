@@ -136,7 +136,7 @@ pub enum StatisticsError {
         found: f64,
     },
     /// Too few of something to estimate from.
-    #[error("found {found} {what}, expected {needed} or more")]
+    #[error("found {found} {}, expected {needed} or more", counted(what, *found))]
     TooFew {
         /// The thing that is too few, such as `tasks`.
         what: &'static str,
@@ -194,4 +194,13 @@ pub enum StatisticsError {
 /// Returns the share of cases outside of an interval, 1 - `level`.
 fn outside(level: f64) -> Result<f64, StatisticsError> {
     if level > 0.0 && level < 1.0 { Ok(1.0 - level) } else { Err(StatisticsError::Level { found: level }) }
+}
+
+/// Returns a noun in the plural, or for one in the singular if it is the first word.
+fn counted(what: &str, found: usize) -> alloc::string::String {
+    let (noun, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
+    match noun.strip_suffix('s').filter(|_| found == 1) {
+        Some(one) => alloc::format!("{one}{rest}"),
+        None => what.into(),
+    }
 }

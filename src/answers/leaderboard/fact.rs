@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Leaderboard, LeaderboardRow};
 use crate::estimate::Writing;
 use crate::rows::FactScale;
+use crate::text::short;
 
 /// The fact that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +52,15 @@ impl Leaderboard {
             }
             (None, true) => Writing::points(max),
             (None, false) => Writing::shares(),
+        }
+    }
+
+    /// Returns what follows a number that is ranked, on a scale that ends at `max`: ` points`, the unit of a fact, or nothing.
+    pub fn unit(&self, max: u32) -> String {
+        match &self.fact {
+            Some(fact) => fact.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", short(unit))),
+            None if self.is_of_scores() && max > 1 => String::from(" points"),
+            None => String::new(),
         }
     }
 }

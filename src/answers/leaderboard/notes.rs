@@ -58,11 +58,7 @@ fn settles(basis: &Basis, board: &Leaderboard) -> Option<String> {
     let found = board.settles?;
     let writing = board.writing(basis.scale);
     let tasks = count(found.tasks as usize, "task");
-    let unit = match &board.fact {
-        Some(fact) => fact.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", short(unit))),
-        None if board.is_of_scores() => String::from(" points"),
-        None => String::new(),
-    };
+    let unit = board.unit(basis.scale);
     let of = if board.by == OFFICIAL { " in the mean of runs" } else { "" };
     let own = match found.gap {
         Some(gap) => format!("{tasks} settle {}{unit} between neighbours{of}", writing.number(gap)),

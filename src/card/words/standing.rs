@@ -224,7 +224,10 @@ fn shares(policy: SharePolicy) -> String {
         Some(WholeShares::Sum(sum)) => format!("; whole numbers that sum to {sum}"),
         Some(WholeShares::SixteenBit) => "; whole numbers up to 65535".to_owned(),
     };
-    format!("shares: none above {}; {too_few}{whole}", policy.rules.cap)
+    format!(
+        "what is shared out by score: no subject has more than {} of it; {too_few}{whole}",
+        policy.rules.cap
+    )
 }
 
 /// Formats a time in the largest unit that divides it.

@@ -92,7 +92,6 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                     title id=(format!("{id}t")) { (history.value_label) " of " (series.name) " over time" }
                     desc id=(format!("{id}d")) { (described(history, series, times, flags.len())) }
                     (chart.ground())
-                    @for (name, value) in &history.levels { (chart.level(name, *value)) }
                     @if let Some((first, last)) = times.ends() {
                         (chart.below("early", 0.0, &first))
                         @if first != last { (chart.below("late", 1.0, &last)) }
@@ -104,6 +103,8 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                             (chart.dot(class, times.place(*at, point), *value, &says(*at, point, *value)))
                         }
                     }
+                    // After the values, so that they do not cross the names.
+                    @for (name, value) in &history.levels { (chart.level(name, *value)) }
                     @for (number, (at, point, flag)) in flags.iter().enumerate() {
                         @let place = times.place(*at, point);
                         @let down = chart.down(point.value.or(point.line).unwrap_or_default());

@@ -319,10 +319,13 @@ fn sections(document: &Document) -> Vec<Section> {
 }
 
 fn drawn(id: &str, sections: &[Section]) -> Markup {
+    // No two regions may have one name; groups repeat their headings.
+    let is_first =
+        |section: &Section, at: usize| sections.iter().take(at).all(|it| it.heading != section.heading);
     html! {
         @for (index, section) in sections.iter().enumerate() {
             @let id = format!("{id}{}", index + 1);
-            @if let [Part::Figure(only)] = section.parts.as_slice() && let Figure::Facts(all) = &**only { (facts(all)) } @else { section aria-labelledby=(id) {
+            @if let [Part::Figure(only)] = section.parts.as_slice() && let Figure::Facts(all) = &**only { (facts(all)) } @else { section aria-labelledby=[is_first(section, index).then_some(&id)] {
                 h2 id=(id) { (section.heading) }
                 @let is_ladder = |it: &Part| matches!(it, Part::Figure(figure) if matches!(**figure, Figure::Ladder(_)));
                 @let (beside, below): (Vec<_>, Vec<_>) = section.parts.iter().enumerate().partition(|(_, it)| is_ladder(it));

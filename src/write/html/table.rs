@@ -136,6 +136,7 @@ fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> 
     };
     let (range, reference, level) = match column.kind {
         Kind::Bar(best) | Kind::Total(best) => (Some((0.0, f64::from(best))), None, None),
+        Kind::Interval { .. } if values().next().is_none() => return None,
         Kind::Interval { sides, level } => {
             let reach = values().map(f64::abs).fold(0.0, f64::max);
             let zero = sides.map(|_| 0.0);

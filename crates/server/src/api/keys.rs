@@ -2,13 +2,15 @@
 
 use karat::look_alikes::{Alike, LookAlikes};
 use karat_core::timestamp::TimestampError;
+use karat_store::Term;
+use karat_store::port::Order;
 
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
 use super::{done, json};
 use crate::arrival;
 use crate::authority::Revoked;
 use crate::clock::random;
-use crate::keys::{KeyRequest, Scope, Withdrawal};
+use crate::keys::{KeyRequest, SERVER, Scope, Withdrawal};
 use crate::prelude::*;
 use crate::turn::new_key;
 
@@ -173,4 +175,77 @@ pub(crate) async fn withdraw(Named(id): Named<String>, Post { app, caller, body 
         Ok(rows.count() as u64)
     });
     json(StatusCode::CREATED, &StoredWithdrawal { key, since, from, position, records: records.await? })
+}
+
+/// The most states of keys that are read from the log; the memory has all that are in force.
+const READ: usize = 1000;
+
+/// The number of records that each key sent, and the position of its last one.
+type Sent = BTreeMap<String, (usize, Option<u64>)>;
+
+/// A key, with what the log says of it.
+pub(crate) struct KeyInLog {
+    pub key: Key,
+    /// The moment at which it was made.
+    pub made: String,
+    /// The moment at which it was revoked.
+    pub revoked: Option<String>,
+    pub withdrawal: Option<Withdrawal>,
+    pub trust: Trust,
+    /// The number of records that it sent.
+    pub records: usize,
+    /// The position of its last record.
+    pub last: Option<u64>,
+}
+
+/// Returns all keys that there were, the oldest first, and the number of records of the server itself.
+pub(crate) async fn in_log(app: &Arc<App>) -> Result<(Vec<KeyInLog>, usize), Problem> {
+    let sent = app.indexed(|_, index| {
+        let mut sent = Sent::new();
+        for row in index.rows(u64::MAX) {
+            if let Some(sender) = row.sender() {
+                let (records, last) = sent.entry(index.name(sender).to_owned()).or_default();
+                (*records, *last) = (*records + 1, Some(row.position));
+            }
+        }
+        Ok(sent)
+    });
+    let sent = sent.await?;
+    let of_server = sent.get(SERVER).map_or(0, |it| it.0);
+    let shared = Arc::clone(app);
+    Ok((app.read(move |reader| read(&shared, reader, &sent)).await?, of_server))
+}
+
+/// Reads the states of keys from the log, the oldest key first.
+fn read(app: &App, reader: &mut Reader, sent: &Sent) -> Result<Vec<KeyInLog>, Problem> {
+    let size = reader.head()?.size;
+    let mut states = reader.list(Term::kind(Kind::Key), 0..size, Order::Newest, READ)?;
+    states.reverse();
+    let mut known: Vec<KeyInLog> = Vec::new();
+    for Item { entry, content, .. } in states {
+        let moment = entry.moment.to_string();
+        if let Some(withdrawal) = Withdrawal::parse(&content) {
+            let of = known.iter_mut().find(|it| it.key.id == withdrawal.key);
+            of.into_iter().for_each(|it| it.withdrawal = Some(withdrawal.clone()));
+        } else if let Ok((key, is_revoked)) = Key::parse(&content) {
+            let revoked = is_revoked.then(|| moment.clone());
+            match known.iter_mut().find(|it| it.key.id == key.id) {
+                Some(it) if is_revoked => it.revoked = revoked,
+                _ => {
+                    let trust = app.memory.keys().ceiling(Some(&key.id));
+                    let (records, last) = sent.get(&key.id).copied().unwrap_or_default();
+                    known.push(KeyInLog {
+                        key,
+                        made: moment,
+                        revoked,
+                        withdrawal: None,
+                        trust,
+                        records,
+                        last,
+                    });
+                }
+            }
+        }
+    }
+    Ok(known)
 }

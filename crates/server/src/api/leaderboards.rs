@@ -152,6 +152,13 @@ pub(crate) async fn show(Get(app, _): Get, uri: Uri) -> Answer {
     Ok(bytes(StatusCode::OK, media, written(&app, question).await?.to_vec()))
 }
 
+/// Returns the answer to the question about a scorecard without more.
+pub async fn of_scorecard(app: &Arc<App>, card: String) -> Result<LeaderboardAnswer, Problem> {
+    let question = Question::of(app, vec![(String::from("card"), card)], OfLog::default())?;
+    let text = written(app, question).await?;
+    serde_json::from_slice(&text).map_err(|error| Problem::internal(&error))
+}
+
 /// Returns the answer as it is written.
 async fn written(app: &Arc<App>, question: Question) -> Result<Arc<[u8]>, Problem> {
     let size = size_at(app, question.of_log.known_at.as_deref()).await?;
@@ -201,9 +208,7 @@ pub(crate) async fn badge(
     if app.memory.index().number(&asked.subject).is_none() {
         return Err(Problem::unknown("subject", &asked.subject, ""));
     }
-    let question = Question::of(&app, vec![(String::from("card"), asked.card)], OfLog::default())?;
-    let text = written(&app, question).await?;
-    let answer = serde_json::from_slice(&text).map_err(|error| Problem::internal(&error))?;
+    let answer = of_scorecard(&app, asked.card).await?;
     let show = asked.show.unwrap_or_default();
     let today = day(&app.moment().to_string());
     let mut badge = Badge::of(&answer, Some(&pool.card), &asked.subject, show, None, Some(&today));

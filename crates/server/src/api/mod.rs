@@ -17,7 +17,7 @@ mod evidence;
 mod flows;
 mod gauges;
 mod health;
-mod keys;
+pub(crate) mod keys;
 pub(crate) mod leaderboards;
 mod log;
 pub mod openapi;

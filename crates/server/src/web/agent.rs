@@ -5,40 +5,33 @@ use karat::document::figure::{Fact, Figure, History, Point, Series};
 use karat::document::{Document, Part};
 use karat::write::html;
 
-use super::arena::list;
+use super::arena::{list, page};
 use super::challenge::Asked;
 use super::layout::*;
-use crate::api::arena::{AtChallenge, ShownAgent, freshen};
+use crate::api::arena::{AtChallenge, ShownAgent};
 use crate::arena::Match;
 use crate::headline;
 use crate::prelude::*;
 
 pub async fn show(Get(app, caller): Get, Named(own): Named<String>, Params(asked): Params<Asked>) -> Answer {
-    freshen(&app).await;
-    let (title, content) = app
-        .checked({
-            let app = Arc::clone(&app);
-            move || {
-                let state = app.memory.arena.state();
-                let shown = ShownAgent::named(&state, &own)?;
-                let all: Vec<&Arc<Match>> = state.matches().filter(|game| game.agent_id == own).collect();
-                let path = address::agent(&own);
-                let document = document(&shown);
-                let api = format!("/v1{path}");
-                let content = html! {
-                    (above(&[("/", "Home"), ("/arena", "Arena")], html! {}))
-                    (html::opening(html! { "agent of the arena" @if let Some(harness) = &shown.agent.harness_id { ", plays with " (harness) } }, &document))
-                    div data-answer=(api) {
-                        (body("s", &document))
-                        (acts(&[(address::subject(&own, None), "Its records"), (api.clone(), "JSON")]))
-                    }
-                    (list(&app, (&path, asked.page), &[("agent", &own)], &all))
-                };
-                Ok((document.headline.text, content))
+    page(app, &caller, move |app, state| {
+        let shown = ShownAgent::named(state, &own)?;
+        let all: Vec<&Arc<Match>> = state.matches().filter(|game| game.agent_id == own).collect();
+        let path = address::agent(&own);
+        let document = document(&shown);
+        let api = format!("/v1{path}");
+        let content = html! {
+            (above(&[("/", "Home"), ("/arena", "Arena")], html! {}))
+            (html::opening(html! { "agent of the arena" @if let Some(harness) = &shown.agent.harness_id { ", plays with " (harness) } }, &document))
+            div data-answer=(api) {
+                (body("s", &document))
+                (acts(&[(address::subject(&own, None), "Its records"), (api.clone(), "JSON")]))
             }
-        })
-        .await?;
-    Ok(Sheet { title: &title, part: "/arena", caller: Some(&caller) }.answer_live(content))
+            (list(app, (&path, asked.page), &[("agent", &own)], &all))
+        };
+        Ok((document.headline.text, content))
+    })
+    .await
 }
 
 fn document(it: &ShownAgent) -> Document {
@@ -76,12 +69,11 @@ fn facts(it: &ShownAgent) -> Vec<Fact> {
 }
 
 fn history(it: &ShownAgent) -> History {
-    let point = |point: &crate::arena::Point| Point {
-        time: Timestamp::parse(&point.at).ok(),
-        value: Some(point.rating_points as f64),
-        line: Some(point.rating_points as f64),
-        flag: None,
+    let point = |point: &crate::arena::Point| {
+        let value = Some(point.rating_points as f64);
+        Point { time: Timestamp::parse(&point.at).ok(), value, line: value, flag: None }
     };
+    let points = it.history.iter().map(point).collect();
     History {
         caption: String::from("The rating after each match, in Elo points; a newcomer has 1000"),
         value_label: String::from("rating, in points"),
@@ -89,20 +81,16 @@ fn history(it: &ShownAgent) -> History {
         range: None,
         decimals: 0,
         levels: Vec::new(),
-        series: vec![Series {
-            name: it.agent.agent_id.clone(),
-            points: it.history.iter().map(point).collect(),
-        }],
+        series: vec![Series { name: it.agent.agent_id.clone(), points }],
     }
 }
 
 fn categories(it: &ShownAgent) -> Table {
-    let row = |(category, points): (&String, &i64)| {
+    let rows = it.career.category_points.iter().map(|(category, points)| {
         let cells = [link(category, address::query("/arena", &[("category", category)])), text(points)];
         line_at(format!("/career/category_points/{category}"), cells)
-    };
-    let rows = it.career.category_points.iter().map(row).collect();
-    grid("The rating in each category, in points", "=category | #rating", rows)
+    });
+    grid("The rating in each category, in points", "=category | #rating", rows.collect())
 }
 
 fn challenges(it: &ShownAgent) -> Table {
@@ -119,9 +107,6 @@ fn challenges(it: &ShownAgent) -> Table {
         line_at(format!("/challenges/{at}"), cells)
     };
     let columns = "=challenge | category | #matches@match_count | #won@win_count | #mean score@mean_score | #best score@best_score";
-    grid(
-        "Its matches at each challenge; scores are of 1000",
-        columns,
-        it.challenges.iter().enumerate().map(row).collect(),
-    )
+    let caption = "Its matches at each challenge; scores are of 1000";
+    grid(caption, columns, it.challenges.iter().enumerate().map(row).collect())
 }

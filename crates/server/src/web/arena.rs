@@ -24,17 +24,22 @@ pub struct Asked {
 }
 
 pub async fn show(Get(app, caller): Get, Params(asked): Params<Asked>) -> Answer {
+    page(app, &caller, move |app, state| {
+        Ok(if state.challenges().next().is_none() { empty() } else { filled(app, state, &asked) })
+    })
+    .await
+}
+
+/// Answers with what is drawn of the arena as it is now: the title of a page, and its content.
+pub async fn page(
+    app: Arc<App>,
+    caller: &Caller,
+    draw: impl FnOnce(&App, &ArenaState) -> Result<(String, Markup), Problem> + Send + 'static,
+) -> Answer {
     freshen(&app).await;
-    let (title, content) = app
-        .checked({
-            let app = Arc::clone(&app);
-            move || {
-                let state = app.memory.arena.state();
-                Ok(if state.challenges().next().is_none() { empty() } else { filled(&app, &state, &asked) })
-            }
-        })
-        .await?;
-    Ok(Sheet { title: &title, part: "/arena", caller: Some(&caller) }.answer_live(content))
+    let shared = Arc::clone(&app);
+    let (title, content) = app.checked(move || draw(&shared, &shared.memory.arena.state())).await?;
+    Ok(Sheet { title: &title, part: "/arena", caller: Some(caller) }.answer_live(content))
 }
 
 fn empty() -> (String, Markup) {
@@ -136,7 +141,7 @@ fn ratings(state: &ArenaState, rows: &[RatedAgent], category: Option<&str>) -> M
 
 fn challenges(app: &App, state: &ArenaState) -> Markup {
     let all = state.challenges().map(|it| ShownChallenge::new(app, it, state));
-    let row = |(at, it): (usize, ShownChallenge)| {
+    let rows = all.enumerate().map(|(at, it)| {
         let best = it.best.first().map(|best| format!("{} by {}", best.score, best.agent_id));
         let cells = [
             link(&it.title, address::challenge(&it.slug)),
@@ -148,12 +153,11 @@ fn challenges(app: &App, state: &ArenaState) -> Markup {
             text_or(best, "none yet"),
         ];
         line_at(format!("/challenges/{at}"), cells)
-    };
-    let table = grid(
-        "Each has a page from which an agent can be connected. An agent plays each instance once",
-        "=challenge | category | #as an opponent@opponent_points | time limit | #matches@match_count | #won@win_count | best score",
-        all.enumerate().map(row).collect(),
-    );
+    });
+    let caption = "Each has a page from which an agent can be connected. An agent plays each instance once";
+    let columns = "=challenge | category | #as an opponent@opponent_points | time limit | #matches@match_count | #won@win_count \
+                   | best score";
+    let table = grid(caption, columns, rows.collect());
     let title = count(table.rows.len(), "challenge") + " to play";
     let content = html! { div data-answer="/v1/arena/challenges" { (figure("challenges-figure", &table)) } };
     section("challenges", &title, content)
@@ -189,7 +193,7 @@ pub fn list(
             text(&game.started_at),
             text(ended(game)),
             text_or(score, "none"),
-            expected.map_or_else(|| absent("nothing"), Cell::Share),
+            expected.map_or_else(|| absent("none"), Cell::Share),
             text_or(rating.map(|rating| signed(rating.change_points)), "none"),
         ])
     };

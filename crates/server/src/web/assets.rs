@@ -24,6 +24,11 @@ pub struct Asset {
 }
 
 impl Asset {
+    /// Makes the asset of a script, without what only its readers need.
+    fn script(stem: &str, text: &str) -> Self {
+        Self::new(stem, "js", "text/javascript; charset=utf-8", html::compact(text).into_bytes())
+    }
+
     fn new(stem: &str, ending: &str, media_type: &'static str, body: impl Into<Cow<'static, [u8]>>) -> Self {
         let body = body.into();
         let digest = Digest::of(&body).to_string();
@@ -48,19 +53,13 @@ pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
 pub static FACE: LazyLock<Asset> = LazyLock::new(|| Asset::new("sans", "woff2", "font/woff2", html::FACE));
 
 /// The script of all pages: sorting and filtering as in static files. Every page is complete without it.
-pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = html::compact(html::SCRIPT);
-    Asset::new("script", "js", "text/javascript; charset=utf-8", text.into_bytes())
-});
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::script("script", html::SCRIPT));
 
 pub static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", html::compact(html::ICON).into_bytes()));
 
 /// The script of the pages of the arena: what is live there renews itself. Every page is complete without it.
-pub static LIVE: LazyLock<Asset> = LazyLock::new(|| {
-    let text = html::compact(include_str!("live.js"));
-    Asset::new("live", "js", "text/javascript; charset=utf-8", text.into_bytes())
-});
+pub static LIVE: LazyLock<Asset> = LazyLock::new(|| Asset::script("live", include_str!("live.js")));
 
 /// The script of the pages that compute in the browser.
 pub static PAGE: LazyLock<Asset> = LazyLock::new(|| {
@@ -82,19 +81,12 @@ static UNPACKED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");
-    let Some(asset) = [&STYLE, &FACE, &SCRIPT, &ICON, &LIVE, &PAGE, &ENGINE]
-        .map(|it| &**it)
-        .into_iter()
-        .find(|asset| asset.path == path)
-    else {
-        return Err(Problem::not_found("there is no such file"));
-    };
+    let all = [&STYLE, &FACE, &SCRIPT, &ICON, &LIVE, &PAGE, &ENGINE];
+    let found = all.into_iter().find(|asset| asset.path == path);
+    let asset = found.ok_or_else(|| Problem::not_found("there is no such file"))?;
     let is_known = headers.get(IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == asset.tag.as_bytes());
     let is_packed = asset.is_packed && takes_gzip(&headers);
-    let body: &'static [u8] = match is_packed == asset.is_packed {
-        true => &asset.body,
-        false => &UNPACKED,
-    };
+    let body: &'static [u8] = if is_packed == asset.is_packed { &asset.body } else { &UNPACKED };
     let mut response = Response::new(if is_known { Body::empty() } else { Body::from(body) });
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;

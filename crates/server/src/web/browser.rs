@@ -18,13 +18,12 @@ use crate::prelude::*;
 const PROGRAMS: [&str; 7] = ["v1/", "tile/", "checkpoint", "healthz", "metrics", "static/", "embed/"];
 
 /// The parts of a problem that a page shows.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct ShownProblem {
     title: String,
     detail: String,
-    #[serde(default)]
     field: Option<String>,
-    #[serde(default)]
     problems: Vec<ProblemPart>,
 }
 
@@ -63,11 +62,8 @@ pub async fn around<F: Future<Output = Response<Body>>>(
         }
         answer(request).await
     };
-    let is_problem = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|found| found.as_bytes() == b"application/problem+json");
-    if !(is_problem && wants_page) {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if !(wants_page && kind == Some(b"application/problem+json")) {
         return response;
     }
     let mut page = problem_page(response, &back, is_safe).await;
@@ -105,8 +101,7 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
     let problem: ShownProblem = serde_json::from_slice(&bytes).unwrap_or_else(|_| ShownProblem {
         title: head.status.canonical_reason().unwrap_or_default().to_owned(),
         detail: String::from("the server gave no details"),
-        field: None,
-        problems: Vec::new(),
+        ..ShownProblem::default()
     });
     let told = headline::problem(&problem.title, &problem.detail, problem.field.as_deref());
     let caller = head.extensions.get::<Caller>().cloned();
@@ -125,13 +120,12 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
         @match (head.status, &told.field) {
             (StatusCode::UNAUTHORIZED, _) => (session::fields("", address)),
             (_, Some(field)) if is_safe => (corrected(path, back.query().unwrap_or_default(), field, told.is_unknown)),
-            (StatusCode::NOT_FOUND, _) => p { a href="/" { "To the leaderboards" } },
+            (status, _) if is_safe && status.is_client_error() => p { a href="/" { "To the leaderboards" } },
             _ if is_safe => p { a href=(address) { "Try again" } },
             _ => p { a href=(address) { "Back to the page, as it is now" } },
         }
     };
-    let page = sheet.answer_with(head.status, content);
-    let (own, body) = page.into_parts();
+    let (own, body) = sheet.answer_with(head.status, content).into_parts();
     head.headers.remove(CONTENT_LENGTH);
     head.headers.extend(own.headers);
     Response::from_parts(head, body)
@@ -140,14 +134,14 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
 /// Shows the query as a form in which a field is to be corrected, or a link without that field.
 fn corrected(path: &str, query: &str, field: &str, is_unknown: bool) -> Markup {
     let all: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let others = || all.iter().filter(|(name, value)| name != field && !value.is_empty());
-    let rest: Vec<(&str, &str)> = others().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let others = all.iter().filter(|(name, value)| name != field && !value.is_empty());
+    let rest: Vec<(&str, &str)> = others.map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let value = all.iter().find(|(name, _)| name == field).map(|(_, value)| value);
     html! {
         @match value.filter(|_| !is_unknown) {
             Some(value) => {
                 form.fields action=(path) {
-                    @for (name, value) in others() { input type="hidden" name=(name) value=(value); }
+                    @for (name, value) in &rest { input type="hidden" name=(name) value=(value); }
                     label { (field) input name=(field) value=(value) autofocus; }
                     button.go type="submit" { "Try again" }
                 }

@@ -5,11 +5,11 @@ use karat::document::figure::{Fact, Figure};
 use karat::headline;
 use karat_graders::arena::AnswerField;
 
-use super::arena::{list, seconds};
+use super::arena::{list, page, seconds};
 use super::layout::*;
-use crate::api::arena::{BestMatch, ShownChallenge, freshen};
+use crate::api::arena::{BestMatch, ShownChallenge};
 use crate::arena::{ArenaState, Instance, Match};
-use crate::headline::matches_of;
+use crate::headline::{challenge as finding, matches_of};
 use crate::prelude::*;
 
 /// The most characters of a file that are shown.
@@ -27,36 +27,30 @@ pub async fn show(
     Named(slug): Named<String>,
     Params(asked): Params<Asked>,
 ) -> Answer {
-    freshen(&app).await;
     let site = address::origin(&app.options, &headers);
-    let (title, content) = app
-        .checked({
-            let app = Arc::clone(&app);
-            move || {
-                let state = app.memory.arena.state();
-                let challenge = state.challenge(&slug).ok_or_else(|| Problem::unknown("challenge", &slug, ""))?;
-                let shown = ShownChallenge::new(&app, &challenge, &state);
-                let pool = app.memory.cards().find(&shown.card)?;
-                let path = address::challenge(&slug);
-                let api = format!("/v1{path}");
-                let all: Vec<&Arc<Match>> = state.matches().filter(|game| game.challenge == slug).collect();
-                let lead = if shown.briefing.is_empty() { &pool.card.about } else { &shown.briefing };
-                let content = html! {
-                    (heading(&[("/", "Home"), ("/arena", "Arena")], &shown.title, lead))
-                    div data-answer=(api) { (body("s", &facts(&shown))) }
-                    div.cols {
-                        div { (connect(&site, &state, &shown, &pool)) }
-                        div.side { (side(&shown, &pool)) }
-                    }
-                    @match &shown.practice { Some(practice) => (practise(&shown, practice)), None => (input(&shown)) }
-                    (best(&shown))
-                    (list(&app, (&path, asked.page), &[("challenge", &slug)], &all))
-                };
-                Ok((shown.title.clone(), content))
+    page(app, &caller, move |app, state| {
+        let challenge = state.challenge(&slug).ok_or_else(|| Problem::unknown("challenge", &slug, ""))?;
+        let shown = ShownChallenge::new(app, &challenge, state);
+        let pool = app.memory.cards().find(&shown.card)?;
+        let path = address::challenge(&slug);
+        let api = format!("/v1{path}");
+        let all: Vec<&Arc<Match>> = state.matches().filter(|game| game.challenge == slug).collect();
+        let lead = if shown.briefing.is_empty() { &pool.card.about } else { &shown.briefing };
+        let title = finding(&shown);
+        let content = html! {
+            (heading(&[("/", "Home"), ("/arena", "Arena")], &title, lead))
+            div data-answer=(api) { (body("s", &facts(&shown))) }
+            div.cols {
+                div { (connect(&site, state, &shown, &pool)) }
+                div.side { (side(&shown, &pool)) }
             }
-        })
-        .await?;
-    Ok(Sheet { title: &title, part: "/arena", caller: Some(&caller) }.answer_live(content))
+            @match &shown.practice { Some(practice) => (practise(&shown, practice)), None => (input(&shown)) }
+            (best(&shown))
+            (list(app, (&path, asked.page), &[("challenge", &slug)], &all))
+        };
+        Ok((title, content))
+    })
+    .await
 }
 
 fn facts(it: &ShownChallenge) -> Document {
@@ -78,19 +72,17 @@ fn side(it: &ShownChallenge, pool: &ScorerPool) -> Markup {
     let rule = headline::card(&pool.card);
     let limits = it.constraints.iter().flatten();
     html! {
-        section aria-labelledby="rule" {
-            h2 id="rule" { "How an answer is scored" }
+        (section("rule", "How an answer is scored", html! {
             p { b { (headline::sentence(&rule.text)) } " " @for more in &rule.lead { (more) " " } }
             p { "A score from 0 to 1000: a match is won from " (it.win_from_points) " points, drawn from " (it.draw_from_points) ". " a href=(address::scorecard(&it.card)) { "The whole scorecard" } }
-        }
-        section aria-labelledby="limits" {
-            h2 id="limits" { "What is limited" }
+        }))
+        (section("limits", "What is limited", html! {
             ul.sentences {
                 li { "An answer counts for " (seconds(it.time_limit_seconds)) " after the entry, by the clock of the server." }
                 li { "An agent plays each of the " (it.instance_count) " instances once" @if it.single_use { ", and no instance is for two agents" } "." }
                 @for (name, value) in limits { li { code { (name) } ": " (list_of(value)) } }
             }
-        }
+        }))
     }
 }
 
@@ -126,7 +118,7 @@ fn connect(site: &str, state: &ArenaState, it: &ShownChallenge, pool: &ScorerPoo
         let own = [("http://localhost:7373", site), ("SLUG", slug), ("{\"ANSWER\": 0}", &answer)];
         own.iter().fold(text.trim_end().to_owned(), |text, (name, own)| text.replace(name, own))
     };
-    let command = |text: &str| html! { pre data-copy { code { (text) } } };
+    let command = |text: &str| html! { pre { code { (text) } } };
     let content = html! {
         ol.steps {
             li {
@@ -159,26 +151,21 @@ fn free_name(state: &ArenaState) -> String {
 
 /// Shows the form of an answer.
 fn form(it: &ShownChallenge, fields: &[AnswerField]) -> Markup {
-    let row = |field: &AnswerField| {
-        let counts = if field.dimensions.is_empty() { None } else { Some(field.dimensions.join(", ")) };
-        line([text(&field.name), Cell::Text(field.shown()), text_or(counts, "has to be there")])
-    };
-    let table = grid(
-        "A field that is missing scores 0; a name that begins with a slash is a JSON Pointer",
-        "=field | a | counts for",
-        fields.iter().map(row).collect(),
-    );
-    let schema = serde_json::to_string_pretty(&it.answer_schema).unwrap_or_default();
+    let rows = fields.iter().map(|field| {
+        let counts = (!field.dimensions.is_empty()).then(|| field.dimensions.join(", "));
+        line([text(&field.name), text(field.shown()), text_or(counts, "has to be there")])
+    });
+    let caption = "A field that is missing scores 0; a name that begins with a slash is a JSON Pointer";
+    let table = grid(caption, "=field | a | counts for", rows.collect());
     let content = html! {
         @if fields.is_empty() { p { "It takes any object." } } @else { (figure("answer-figure", &table)) }
-        details { summary { "As JSON Schema" } pre data-copy { code { (schema) } } }
+        details { summary { "As JSON Schema" } pre { code { (pretty(&it.answer_schema)) } } }
     };
     section("answer", "The form of an answer", content)
 }
 
 /// Shows the instance for practice with its right answer.
 fn practise(it: &ShownChallenge, practice: &Instance) -> Markup {
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let content = html! {
         p { "An instance like those of the matches, with the right answer. No match is played at it." }
         h3 { "Input" }
@@ -197,25 +184,24 @@ fn practise(it: &ShownChallenge, practice: &Instance) -> Markup {
 
 /// Shows what the inputs of all instances share.
 fn input(it: &ShownChallenge) -> Markup {
-    let schema = (!it.input_schema.is_null())
-        .then(|| serde_json::to_string_pretty(&it.input_schema).unwrap_or_default());
     let content = html! {
         p { "The task comes with the entry, so that no agent sees it before the clock runs." }
-        @if let Some(schema) = schema { p { "All inputs have this form, as JSON Schema:" } pre { code { (schema) } } }
+        @if !it.input_schema.is_null() { p { "All inputs have this form, as JSON Schema:" } pre { code { (pretty(&it.input_schema)) } } }
         @if !it.workspace_files.is_empty() { p { "The files of each: " @for (at, name) in it.workspace_files.iter().enumerate() { @if at > 0 { ", " } code { (name) } } } }
     };
     section("input", "What an agent gets", content)
 }
 
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
 fn best(it: &ShownChallenge) -> Markup {
     let Some(first) = it.best.first() else { return html! {} };
     let row = |(at, best): (usize, &BestMatch)| {
-        let cells = [
-            link(&best.agent_id, address::agent(&best.agent_id)),
-            text(best.score),
-            link(&best.match_id, address::game(&best.match_id)),
-        ];
-        line_at(format!("/best/{at}"), cells)
+        let agent = link(&best.agent_id, address::agent(&best.agent_id));
+        let game = link(&best.match_id, address::game(&best.match_id));
+        line_at(format!("/best/{at}"), [agent, text(best.score), game])
     };
     let caption = format!("The best match of each agent, of {} with a score", matches_of(it.scored_count));
     let columns = "=agent | !score of 1000@score | match";

@@ -10,9 +10,8 @@ use crate::prelude::*;
 
 pub async fn show(Get(app, caller): Get) -> Answer {
     if !app.options.is_demo {
-        return Err(Problem::not_found(
-            "there is no such path; the components are shown with `karat serve --demo`",
-        ));
+        let why = "there is no such path; the components are shown with `karat serve --demo`";
+        return Err(Problem::not_found(why));
     }
     let title = "Every component, in each of its states";
     let marks = [
@@ -59,14 +58,8 @@ pub async fn show(Get(app, caller): Get) -> Answer {
 
 /// Returns the numbers that matter most.
 fn facts() -> Part {
-    let facts = [
-        ("score", "586", "of 1000", false),
-        ("tier", "bronze", "silver needs 600", true),
-        ("rank", "none", "not ranked", false),
-    ];
-    let fact = |(label, value, note, is_stamp): (&str, &str, &str, bool)| {
-        let [label, value, note] = [label, value, note].map(str::to_owned);
-        Fact { label, value, note, is_stamp, ..Fact::default() }
-    };
-    Figure::Facts(facts.map(fact).into()).into()
+    let tier = Fact::new("tier", "bronze", "silver needs 600", "");
+    let (score, rank) =
+        (Fact::new("score", "586", "of 1000", ""), Fact::new("rank", "none", "not ranked", ""));
+    Figure::Facts(vec![score, Fact { is_stamp: true, ..tier }, rank]).into()
 }

@@ -5,7 +5,7 @@ use karat::text::Writing;
 use karat_core::number::Score;
 
 use super::layout::*;
-use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
+use crate::flows::{FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
 use crate::headline::{self, score, three_decimals};
 use crate::market;
 use crate::prelude::*;
@@ -13,49 +13,41 @@ use crate::prelude::*;
 const DIGEST_CHARACTERS: usize = 19;
 
 pub async fn show(Get(app, caller): Get) -> Answer {
-    // If verdicts that are due cannot be written now, the next request tries again.
-    let _ = market::settle_due(&app).await;
-    let now = app.clock.now();
-    let (title, content) = {
-        let state = app.memory.flows.state();
+    page(&app, &caller, &[("/", "Home")], |state| {
         let all: Vec<&TaskState> = state.tasks().collect();
-        let told = headline::flows(&all, now);
-        let lead = told.lead.join(" ");
-        let content = html! {
-            (heading(&[("/", "Home")], &told.text, &lead))
-            @if all.is_empty() { (empty()) } @else { (tasks(&state, now)) }
-        };
-        (told.text, content)
-    };
-    Ok(Sheet { title: &title, part: "/workflows", caller: Some(&caller) }.answer(content))
+        let content = tasks(&all, app.clock.now());
+        Ok((all, content))
+    })
+    .await
 }
 
 pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
-    let _ = market::settle_due(&app).await;
-    let now = app.clock.now();
-    let (title, content) = {
-        let state = app.memory.flows.state();
-        let of_task = state.task(&id).ok_or_else(|| market::no_task(&id))?;
-        let told = headline::flows(&[of_task], now);
-        let asked = of_task.task.content.get("description").and_then(Value::as_str).unwrap_or_default();
+    page(&app, &caller, &[("/", "Home"), ("/workflows", "Workflows")], |state| {
+        let (of_task, now) = (state.task(&id).ok_or_else(|| market::no_task(&id))?, app.clock.now());
         let content = html! {
-            (heading(&[("/", "Home"), ("/workflows", "Workflows")], &told.text, &told.lead.join(" ")))
             (plans(of_task, now))
-            (about(&of_task.task, asked, now))
+            (about(&of_task.task, now))
             (acts(&[(format!("/v1/workflows/tasks/{}", address::part(&id)), "JSON")]))
         };
-        (told.text, content)
-    };
-    Ok(Sheet { title: &title, part: "/workflows", caller: Some(&caller) }.answer(content))
+        Ok((vec![of_task], content))
+    })
+    .await
 }
 
-fn empty() -> Markup {
-    html! {
-        div.empty {
-            p { "An administrator posts a task with " code { "POST /v1/workflows/tasks" } ", miners hand in plans, and recorders that are drawn deliver recordings of their runs." }
-            p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
-        }
-    }
+/// Answers with a page about some tasks, which opens with what was found of them.
+async fn page(
+    app: &Arc<App>,
+    caller: &Caller,
+    trail: &[(&str, &str)],
+    draw: impl FnOnce(&FlowState) -> Result<(Vec<&TaskState>, Markup), Problem>,
+) -> Answer {
+    // If verdicts that are due cannot be written now, the next request tries again.
+    let _ = market::settle_due(app).await;
+    let state = app.memory.flows.state();
+    let (all, content) = draw(&state)?;
+    let told = headline::flows(&all, app.clock.now());
+    let content = html! { (heading(trail, &told.text, &told.lead.join(" "))) (content) };
+    Ok(Sheet { title: &told.text, part: "/workflows", caller: Some(caller) }.answer(content))
 }
 
 const fn phase(phase: Phase) -> &'static str {
@@ -66,32 +58,38 @@ const fn phase(phase: Phase) -> &'static str {
     }
 }
 
-fn tasks(state: &FlowState, now: Timestamp) -> Markup {
-    let row = |of_task: &TaskState| {
+fn tasks(all: &[&TaskState], now: Timestamp) -> Markup {
+    if all.is_empty() {
+        return html! {
+            div.empty {
+                p { "An administrator posts a task with " code { "POST /v1/workflows/tasks" } ", miners hand in plans, and recorders that are drawn deliver recordings of their runs." }
+                p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
+            }
+        };
+    }
+    let rows = all.iter().map(|of_task| {
         let task = &of_task.task.task;
         let scored = of_task.plans.values().filter_map(score);
         let best = scored.clone().max().map(three_decimals);
         line([
-            Cell::Link(task.task_id.clone(), format!("/workflows/{}", address::part(&task.task_id))),
+            link(&task.task_id, format!("/workflows/{}", address::part(&task.task_id))),
             text(phase(task.phase(now))),
             text(&task.plans_until),
             text(&task.recordings_until),
             text(of_task.plans.len()),
             text(scored.count()),
             text_or(best, "none yet"),
-            Cell::Link(task.card.clone(), address::scorecard(&task.card)),
+            link(&task.card, address::scorecard(&task.card)),
         ])
-    };
-    let table = grid(
-        "The last posted first",
-        "=task | state | plans until | recordings until | #plans | #scored | #best score | scorecard",
-        state.tasks().map(row).collect(),
-    );
-    table_section("tasks", "Tasks", table)
+    });
+    let columns =
+        "=task | state | plans until | recordings until | #plans | #scored | #best score | scorecard";
+    table_section("tasks", "Tasks", grid("The last posted first", columns, rows.collect()))
 }
 
-fn about(stored: &StoredTask, asked: &str, now: Timestamp) -> Markup {
-    let StoredTask { task, draw, .. } = stored;
+fn about(stored: &StoredTask, now: Timestamp) -> Markup {
+    let StoredTask { task, content, draw, .. } = stored;
+    let asked = content.get("description").and_then(Value::as_str).unwrap_or_default();
     let content = html! {
         @if !asked.is_empty() { p { (words(asked)) } }
         dl.about {
@@ -122,38 +120,29 @@ fn plans(of_task: &TaskState, now: Timestamp) -> Markup {
 fn table(of_task: &TaskState) -> Table {
     let row = |plan: &&PlanState| {
         let result = match plan.verdict.as_ref().map(|verdict| &verdict.state) {
-            None => Cell::Text(format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len())),
+            None => text(format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len())),
             Some(VerdictState::NoVerdict { reason }) => text(reason),
             Some(VerdictState::Scored { record, .. }) => {
-                Cell::Link(String::from("how it adds up"), format!("/records/{}", address::part(record)))
+                link("how it adds up", format!("/records/{}", address::part(record)))
             }
         };
         let all = plan.verdict.iter().flat_map(|verdict| &verdict.recordings).filter_map(|it| it.score);
         let ends = all.clone().min().zip(all.max()).map(|(low, high)| (shown(low), shown(high)));
-        let value = score(plan).map_or_else(
-            || absent("not yet"),
-            |score| Cell::interval(Some(shown(score)), ends, Writing::shares(), false),
-        );
-        line([
-            Cell::Link(plan.plan.miner.clone(), address::subject(&plan.plan.miner, None)),
-            value,
-            result,
-            text(&plan.plan.submitted_at),
-            Cell::Text(plan.drawn.join(", ")),
-        ])
+        let value = score(plan).map(|it| Cell::interval(Some(shown(it)), ends, Writing::shares(), false));
+        let miner = link(&plan.plan.miner, address::subject(&plan.plan.miner, None));
+        let value = value.unwrap_or_else(|| absent("not yet"));
+        line([miner, value, result, text(&plan.plan.submitted_at), text(plan.drawn.join(", "))])
     };
-    let columns = vec![
-        column("miner", Kind::Name),
-        // The range of all that was recorded.
-        column("score", Kind::Interval { sides: None, level: 1.0 }),
-        column("result", Kind::Text),
-        column("handed in", Kind::Text),
-        column("recorders", Kind::Text),
-    ];
     let mut plans: Vec<&PlanState> = of_task.plans.values().collect();
     plans.sort_by_key(|plan| std::cmp::Reverse(score(plan)));
     let caption = "Dot: the median, which counts. Bar: from the lowest recording to the highest";
-    Table::new(caption, columns, plans.iter().map(row).collect())
+    let columns = "=miner | ~score | result | handed in | recorders";
+    let mut table = grid(caption, columns, plans.iter().map(row).collect());
+    if let Some(score) = table.columns.get_mut(1) {
+        // The range of all that was recorded.
+        score.kind = Kind::Interval { sides: None, level: 1.0 };
+    }
+    table
 }
 
 /// Returns a score as it is written, with three decimals at most: a number that rounds it could be higher.
@@ -166,26 +155,18 @@ fn recordings(plan: &PlanState) -> Markup {
     let Some(verdict) = plan.verdict.as_ref().filter(|verdict| !verdict.recordings.is_empty()) else {
         return html! {};
     };
-    let counted = match &verdict.state {
-        VerdictState::Scored { counted, .. } => Some(counted),
-        VerdictState::NoVerdict { .. } => None,
-    };
-    let row = |it: &flows::Scored| {
+    let rows = verdict.recordings.iter().map(|it| {
         let short: String = it.recording.chars().take(DIGEST_CHARACTERS).collect();
-        let link = format!("/v1/workflows/recordings/{}", address::part(&it.recording));
-        let role = if counted == Some(&it.recording) { "the median: it counts" } else { "not the median" };
-        line([
-            Cell::Link(format!("{short}…"), link),
-            text(&it.recorder),
-            text_or(it.score.map(three_decimals), "none"),
-            text(role),
-        ])
-    };
-    let table = grid(
-        format!("The recordings of {}’s plan, by score", plan.plan.miner),
-        "=recording | recorder | #score | what it counts for",
-        verdict.recordings.iter().map(row).collect(),
-    );
+        let address = format!("/v1/workflows/recordings/{}", address::part(&it.recording));
+        let role = match &verdict.state {
+            VerdictState::Scored { counted, .. } if *counted == it.recording => "the median: it counts",
+            _ => "not the median",
+        };
+        let score = text_or(it.score.map(three_decimals), "none");
+        line([link(&format!("{short}…"), address), text(&it.recorder), score, text(role)])
+    });
+    let caption = format!("The recordings of {}’s plan, by score", plan.plan.miner);
+    let table = grid(caption, "=recording | recorder | #score | what it counts for", rows.collect());
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
     figure(&id, &table)
 }

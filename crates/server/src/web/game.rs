@@ -10,43 +10,40 @@ use karat::record::MatchAnswer;
 use karat::text::whole_percent;
 use karat::write::html;
 
-use super::arena::seconds;
+use super::arena::{page, seconds};
 use super::layout::*;
-use crate::api::arena::freshen;
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played};
 use crate::headline::{self, ended, signed};
 use crate::prelude::*;
 
 pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
-    freshen(&app).await;
-    let (game, challenge) = {
-        let state = app.memory.arena.state();
-        let none = || Problem::unknown("match", &id, "");
-        let game = state.game(&id).ok_or_else(none)?;
+    page(app, &caller, move |app, state| {
+        let game = state.game(&id).ok_or_else(|| Problem::unknown("match", &id, ""))?;
         let challenge = state.challenge(&game.challenge);
-        (game, challenge)
-    };
-    let document = Document { headline: headline::game(&game), parts: facts(&game), ..Document::default() };
-    let (agent, at) = (address::agent(&game.agent_id), address::challenge(&game.challenge));
-    let trail = [("/", "Home"), ("/arena", "Arena"), (&at, &game.challenge), (&agent, &game.agent_id)];
-    let is_live = matches!(game.state, Played::Entered | Played::Submitted(_));
-    let live = is_live.then(|| address::query("/arena/events", &[("agent", &game.agent_id)]));
-    let api = format!("/v1{}", address::game(&id));
-    let title = challenge.as_ref().map_or(game.challenge.as_str(), |challenge| &challenge.title);
-    let sheet = Sheet { title: &document.headline.text, part: "/arena", caller: Some(&caller) };
-    Ok(sheet.answer_live(html! {
-        div id="live" data-live=[live] data-now=[is_live.then(|| app.clock.now())] {
-            (above(&trail, html! {}))
-            (html::opening(html! { (title) ", match " (game.match_id) }, &document))
-            @if matches!(game.state, Played::Entered) { p.lead { "An answer counts until " (deadline(&game)) "." } }
-            div data-answer=(api) { (body("s", &document)) }
-            @if let Played::Scored(scored) = &game.state { (graded(&scored.answer)) }
-            @if let Some(settled) = game.settled() { (rating(settled)) }
-            (judged(&game, challenge.as_deref()))
-            (proof(&game))
-            (acts(&[(api, "JSON")]))
-        }
-    }))
+        let document =
+            Document { headline: headline::game(&game), parts: facts(&game), ..Document::default() };
+        let (agent, at) = (address::agent(&game.agent_id), address::challenge(&game.challenge));
+        let trail = [("/", "Home"), ("/arena", "Arena"), (&at, &game.challenge), (&agent, &game.agent_id)];
+        let is_live = matches!(game.state, Played::Entered | Played::Submitted(_));
+        let live = is_live.then(|| address::query("/arena/events", &[("agent", &game.agent_id)]));
+        let api = format!("/v1{}", address::game(&id));
+        let title = challenge.as_ref().map_or(game.challenge.as_str(), |challenge| &challenge.title);
+        let content = html! {
+            div id="live" data-live=[live] data-now=[is_live.then(|| app.clock.now())] {
+                (above(&trail, html! {}))
+                (html::opening(html! { (title) ", match " (game.match_id) }, &document))
+                @if matches!(game.state, Played::Entered) { p.lead { "An answer counts until " (deadline(&game)) "." } }
+                div data-answer=(api) { (body("s", &document)) }
+                @if let Played::Scored(scored) = &game.state { (graded(&scored.answer)) }
+                @if let Some(settled) = game.settled() { (rating(settled)) }
+                (judged(&game, challenge.as_deref()))
+                (proof(&game))
+                (acts(&[(api, "JSON")]))
+            }
+        };
+        Ok((document.headline.text, content))
+    })
+    .await
 }
 
 /// Shows the end of the time limit to the second.
@@ -57,24 +54,21 @@ fn deadline(game: &Match) -> Markup {
 
 fn facts(game: &Match) -> Vec<Part> {
     let Some(rating) = game.settled().map(|settled| &settled.rating) else { return Vec::new() };
-    let score =
-        if let Played::Scored(scored) = &game.state { Some(scored.score().to_string()) } else { None };
     let (expected, note) = match rating.expected {
         Some(expected) => (whole_percent(expected), "0% for a loss, 100% for a win"),
         None => (String::from("none"), "nothing was played"),
     };
-    let score = score.map(|score| Fact::new("score", score, "of 1000", "/score"));
-    let others = [
+    let (after, change) = (rating.after_points.to_string(), signed(rating.change_points));
+    let mut facts = Vec::new();
+    if let Played::Scored(scored) = &game.state {
+        facts.push(Fact::new("score", scored.score().to_string(), "of 1000", "/score"));
+    }
+    facts.extend([
         Fact::new("result", ended(game), "", ""),
         Fact::new("expected", expected, note, ""),
-        Fact::new(
-            "rating",
-            rating.after_points.to_string(),
-            signed(rating.change_points),
-            "/rating/after_points",
-        ),
-    ];
-    vec![Figure::Facts(score.into_iter().chain(others).collect()).into()]
+        Fact::new("rating", after, change, "/rating/after_points"),
+    ]);
+    vec![Figure::Facts(facts).into()]
 }
 
 /// Shows what judged the answer, and under which conditions it was given.
@@ -147,54 +141,40 @@ fn memory(game: &Match, scored: &Scored) -> &'static str {
 /// Shows the change of the rating, factor by factor.
 fn rating(settled: &Settled) -> Markup {
     let rating = &settled.rating;
-    let mut rows = vec![
-        ("before", rating.before_points.to_string()),
-        ("the challenge as an opponent", rating.opponent_points.to_string()),
-    ];
-    rows.extend(rating.expected.map(|expected| ("expected result, 0 to 1", format!("{expected:.3}"))));
-    rows.extend([
-        ("factor", rating.factor_points.to_string()),
-        ("change by play", signed(rating.play_points)),
-    ]);
-    rows.extend(
-        (rating.floor_points != 0).then(|| ("added by the floor", format!("{:+}", rating.floor_points))),
-    );
-    rows.extend(
-        (rating.bonus_points != 0)
-            .then(|| ("bonus", format!("{:+}, times {}", rating.bonus_points, rating.bonus_factor))),
-    );
-    rows.push(("after", rating.after_points.to_string()));
-    if let Some(category) = &rating.category {
-        rows.push((
+    let floor = (rating.floor_points != 0).then(|| format!("{:+}", rating.floor_points));
+    let bonus = format!("{:+}, times {}", rating.bonus_points, rating.bonus_factor);
+    let category = rating.category.as_ref();
+    let rows = [
+        ("before", Some(rating.before_points.to_string())),
+        ("the challenge as an opponent", Some(rating.opponent_points.to_string())),
+        ("expected result, 0 to 1", rating.expected.map(|expected| format!("{expected:.3}"))),
+        ("factor", Some(rating.factor_points.to_string())),
+        ("change by play", Some(signed(rating.play_points))),
+        ("added by the floor", floor),
+        ("bonus", Some(bonus).filter(|_| rating.bonus_points != 0)),
+        ("after", Some(rating.after_points.to_string())),
+        (
             "in its category",
-            format!("{}: {} to {}", category.name, category.before_points, category.after_points),
-        ));
-    }
-    let row = |(what, value): (&str, String)| line([text(what), Cell::Text(value)]);
-    let table = grid("How the rating was settled", "=part | #points", rows.into_iter().map(row).collect());
-    section(
-        "rating",
-        "Rating",
-        html! {
-            (figure("rating-figure", &table))
-            @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
-        },
-    )
+            category.map(|it| format!("{}: {} to {}", it.name, it.before_points, it.after_points)),
+        ),
+    ];
+    let rows = rows.into_iter().filter_map(|(what, value)| Some(line([text(what), text(value?)])));
+    let table = grid("How the rating was settled", "=part | #points", rows.collect());
+    let content = html! {
+        (figure("rating-figure", &table))
+        @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
+    };
+    section("rating", "Rating", content)
 }
 
 /// Shows the score, the weight and the points of each dimension, and what is wrong with the submission.
 pub fn graded(answer: &MatchAnswer) -> Markup {
-    html! { (table_section("breakdown", "Breakdown", breakdown(answer))) (findings(answer)) }
-}
-
-/// Lists the findings on the submission, if there are any.
-fn findings(answer: &MatchAnswer) -> Markup {
     html! {
+        (table_section("breakdown", "Breakdown", breakdown(answer)))
         @if answer.has_findings() {
-            section aria-labelledby="warnings" {
-                h2 id="warnings" { "Warnings" }
+            (section("warnings", "Warnings", html! {
                 ul.sentences { @for sentence in answer.sentences() { li.care { (words(&sentence)) } } }
-            }
+            }))
         }
     }
 }

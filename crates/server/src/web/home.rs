@@ -43,11 +43,10 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap) -> Answer {
             ul.tiles { @for tile in &tiles { (tile) } }
             @if used.len() > TILES { p { a href="/scorecards" { "All scorecards" } } }
         }
-        section aria-labelledby="check" {
-            h2 id="check" { "Every number here can be checked" }
+        (section("check", "Every number here can be checked", html! {
             p { "Each leads to its record, each record to the evidence and the rule it was computed from, and all of them lie in a "
                 "signed log. " a href="/verify" { "Check a receipt" } " in your browser, or read " a href="/log" { "the log" } "." }
-        }
+        }))
     }))
 }
 
@@ -84,36 +83,22 @@ pub async fn search(Get(app, caller): Get, Params(sought): Params<Sought>) -> An
     let part = wanted.clone();
     let subjects = app.indexed(move |app, index| {
         let has = |name: &str| !part.is_empty() && name.to_lowercase().contains(&part);
-        let mut numbers: Vec<u32> = index.rows(u64::MAX).map(|row| row.subject).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut found: Vec<(String, String)> = Vec::new();
-        for name in numbers.iter().map(|number| index.name(*number)).filter(|name| has(name)) {
-            found.push((address::subject(name, None), name.to_owned()));
-        }
-        let cards = app.memory.cards();
-        let cards =
-            cards.iter().map(|pool| (address::scorecard(&pool.name()), pool.name(), &pool.card.title));
-        let cards: Vec<(String, String)> = cards
-            .filter(|(_, name, title)| has(name) || has(title))
-            .map(|(to, name, _)| (to, name))
-            .collect();
+        let numbers: BTreeSet<u32> = index.rows(u64::MAX).map(|row| row.subject).collect();
+        let names = numbers.iter().map(|number| index.name(*number)).filter(|name| has(name));
+        let agents: Vec<_> = names.map(|name| (address::subject(name, None), name.to_owned())).collect();
+        let pools = app.memory.cards();
+        let cards = pools.iter().filter(|pool| has(&pool.name()) || has(&pool.card.title));
+        let cards = cards.map(|pool| (address::scorecard(&pool.name()), pool.name())).collect();
         let state = app.memory.arena.state();
         let challenges = state.challenges().filter(|it| has(&it.slug) || has(&it.title));
-        let challenges: Vec<(String, String)> =
-            challenges.map(|it| (address::challenge(&it.slug), it.title.clone())).collect();
-        Ok([("Agents", found), ("Scorecards", cards), ("Challenges", challenges)])
+        let challenges = challenges.map(|it| (address::challenge(&it.slug), it.title.clone())).collect();
+        Ok([("Agents", agents), ("Scorecards", cards), ("Challenges", challenges)])
     });
     let found = subjects.await?;
     let number: usize = found.iter().map(|(_, all)| all.len()).sum();
     // What has the name itself is where they want to be.
-    let exact: Vec<&String> = found
-        .iter()
-        .flat_map(|(_, all)| all)
-        .filter(|(_, name)| name.to_lowercase() == wanted)
-        .map(|(to, _)| to)
-        .collect();
-    if let [only] = exact.as_slice() {
+    let mut exact = found.iter().flat_map(|(_, all)| all).filter(|(_, name)| name.to_lowercase() == wanted);
+    if let (Some((only, _)), None) = (exact.next(), exact.next()) {
         return see_other(only);
     }
     let title = match number {

@@ -55,23 +55,17 @@ pub fn position(rows: &Rows, row: &Row) -> u64 {
 
 /// Returns the scorecards that have records, each with their number, the largest first.
 pub(crate) async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<ScorerPool>, usize)>, Problem> {
-    app.indexed(|app, index| Ok(used(app, index))).await
-}
-
-fn used(app: &App, index: &Index) -> Vec<(Arc<ScorerPool>, usize)> {
-    let mut counts = vec![0usize; index.names()];
-    for row in index.rows(u64::MAX) {
-        let place = usize::try_from(row.card).unwrap_or(usize::MAX);
-        counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
-    }
-    let cards = app.memory.cards();
-    let count = |pool: &Arc<ScorerPool>| {
-        let place = index.number(&pool.name()).and_then(|number| usize::try_from(number).ok())?;
-        Some((Arc::clone(pool), *counts.get(place)?)).filter(|(_, count)| *count > 0)
-    };
-    let mut used: Vec<_> = cards.iter().filter_map(count).collect();
-    used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    used
+    app.indexed(|app, index| {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        index.rows(u64::MAX).for_each(|row| *counts.entry(row.card).or_default() += 1);
+        let cards = app.memory.cards();
+        let of =
+            |pool: &Arc<ScorerPool>| Some((Arc::clone(pool), *counts.get(&index.number(&pool.name())?)?));
+        let mut used: Vec<_> = cards.iter().filter_map(of).collect();
+        used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Ok(used)
+    })
+    .await
 }
 
 /// Returns the table with the names of subjects as links to their pages.

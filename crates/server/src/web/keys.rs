@@ -2,48 +2,16 @@
 
 use karat::look_alikes::{self, LookAlikes};
 use karat::text::list;
-use karat_store::Term;
-use karat_store::port::Order;
 
 use super::layout::*;
-use crate::keys::{SERVER, Scope, Withdrawal};
+use crate::api::keys::{KeyInLog, in_log};
+use crate::keys::Scope;
 use crate::prelude::*;
-
-/// The most keys that are read; the API has all that are in force.
-const READ: usize = 1000;
-
-/// A key, with what the log says of it.
-struct Known {
-    key: Key,
-    made: String,
-    revoked: Option<String>,
-    withdrawal: Option<Withdrawal>,
-    trust: Trust,
-    records: usize,
-    last: Option<u64>,
-}
 
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadKeys)?;
-    let shared = Arc::clone(&app);
-    let mut known = app.read(move |reader| read(&shared, reader)).await?;
-    let sent = app.indexed(|_, index| {
-        let mut sent: BTreeMap<String, (usize, u64)> = BTreeMap::new();
-        for row in index.rows(u64::MAX) {
-            if let Some(sender) = row.sender() {
-                let (records, last) = sent.entry(index.name(sender).to_owned()).or_default();
-                (*records, *last) = (*records + 1, row.position);
-            }
-        }
-        Ok(sent)
-    });
-    let sent = sent.await?;
-    for it in &mut known {
-        let of = sent.get(&it.key.id);
-        (it.records, it.last) = (of.map_or(0, |it| it.0), of.map(|it| it.1));
-    }
-    let of_server = sent.get(SERVER).map_or(0, |it| it.0);
-    let (gone, active): (Vec<&Known>, Vec<&Known>) = known.iter().partition(|it| it.revoked.is_some());
+    let (known, of_server) = in_log(&app).await?;
+    let (gone, active): (Vec<&KeyInLog>, Vec<&KeyInLog>) = known.iter().partition(|it| it.revoked.is_some());
     let title = finding(&active, &gone);
     let looks = LookAlikes::among(active.iter().map(|it| it.key.name.as_str()));
     let alike =
@@ -64,41 +32,8 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     Ok(Sheet { title: &title, part: KEYS, caller: Some(&caller) }.answer(content))
 }
 
-/// Reads the states of keys from the log, the oldest key first.
-fn read(app: &App, reader: &mut Reader) -> Result<Vec<Known>, Problem> {
-    let size = reader.head()?.size;
-    let mut states = reader.list(Term::kind(Kind::Key), 0..size, Order::Newest, READ)?;
-    states.reverse();
-    let mut known: Vec<Known> = Vec::new();
-    for Item { entry, content, .. } in states {
-        let moment = entry.moment.to_string();
-        if let Some(withdrawal) = Withdrawal::parse(&content) {
-            let of = known.iter_mut().find(|it| it.key.id == withdrawal.key);
-            of.into_iter().for_each(|it| it.withdrawal = Some(withdrawal.clone()));
-        } else if let Ok((key, is_revoked)) = Key::parse(&content) {
-            match known.iter_mut().find(|it| it.key.id == key.id) {
-                Some(it) if is_revoked => it.revoked = Some(moment),
-                _ => {
-                    let trust = app.memory.keys().ceiling(Some(&key.id));
-                    let revoked = is_revoked.then(|| moment.clone());
-                    known.push(Known {
-                        key,
-                        made: moment,
-                        revoked,
-                        withdrawal: None,
-                        trust,
-                        records: 0,
-                        last: None,
-                    });
-                }
-            }
-        }
-    }
-    Ok(known)
-}
-
 /// Says how many keys there are, and what they allow.
-fn finding(active: &[&Known], gone: &[&Known]) -> String {
+fn finding(active: &[&KeyInLog], gone: &[&KeyInLog]) -> String {
     let may = |scope| active.iter().filter(|it| it.key.allows(scope)).count();
     let keys = if active.len() == 1 { String::from("One key") } else { format!("{} keys", active.len()) };
     let withdrawn = gone.iter().filter(|it| it.withdrawal.is_some()).count();
@@ -128,9 +63,9 @@ fn speaks(key: &Key) -> String {
     }
 }
 
-fn in_force(active: &[&Known]) -> Table {
-    let row = |it: &&Known| {
-        let last = it.last.map(|at| Cell::Link(format!("entry {at}"), address::record(at)));
+fn in_force(active: &[&KeyInLog]) -> Table {
+    let rows = active.iter().map(|it| {
+        let last = it.last.map(|at| link(&format!("entry {at}"), address::record(at)));
         line([
             text(&it.key.name),
             text(scopes(&it.key)),
@@ -141,14 +76,14 @@ fn in_force(active: &[&Known]) -> Table {
             text(&it.made),
             text(&it.key.id),
         ])
-    };
+    });
     let columns = "=key | may | states | believed as | #records | last record | made | id";
-    grid("The keys in force, the oldest first", columns, active.iter().map(row).collect())
+    grid("The keys in force, the oldest first", columns, rows.collect())
 }
 
 /// Says what each trust class means, and who is of it.
-fn classes(active: &[&Known], of_server: usize) -> Table {
-    let row = |trust: Trust| {
+fn classes(active: &[&KeyInLog], of_server: usize) -> Table {
+    let rows = Trust::ALL.into_iter().map(|trust| {
         let senders = active.iter().filter(|it| it.trust == trust && it.key.allows(Scope::WriteEvidence));
         let mut who: Vec<&str> = senders.map(|it| it.key.name.as_str()).collect();
         if trust == Trust::Graded && of_server > 0 {
@@ -156,9 +91,9 @@ fn classes(active: &[&Known], of_server: usize) -> Table {
         }
         let who = (!who.is_empty()).then(|| list(&who));
         line([text(trust.name()), text(meaning(trust)), text_or(who, "no key")])
-    };
+    });
     let columns = "=trust class | what it rests on | &at most this";
-    grid("From the least to the most", columns, Trust::ALL.into_iter().map(row).collect())
+    grid("From the least to the most", columns, rows.collect())
 }
 
 /// Says whose word a record of a trust class is.
@@ -171,28 +106,20 @@ pub(super) const fn meaning(trust: Trust) -> &'static str {
     }
 }
 
-fn revoked(gone: &[&Known]) -> Table {
-    let row = |it: &&Known| {
-        let withdrawn = it.withdrawal.as_ref();
-        line([
-            text(&it.key.name),
-            text_or(it.revoked.as_ref(), "not said"),
-            text(it.records),
-            text(&it.key.id),
-            text_or(
-                withdrawn.map(|it| format!("from {} on: {}", it.since, it.reason)),
-                "nothing: what it sent counts",
-            ),
-        ])
-    };
-    let columns = "=key | revoked | #records | id | &withdrawn";
-    grid("They open nothing any more", columns, gone.iter().map(row).collect())
+fn revoked(gone: &[&KeyInLog]) -> Table {
+    let rows = gone.iter().map(|it| {
+        let withdrawn = it.withdrawal.as_ref().map(|it| format!("from {} on: {}", it.since, it.reason));
+        let withdrawn = text_or(withdrawn, "nothing: what it sent counts");
+        let revoked = text_or(it.revoked.as_ref(), "not said");
+        line([text(&it.key.name), revoked, text(it.records), text(&it.key.id), withdrawn])
+    });
+    grid("They open nothing any more", "=key | revoked | #records | id | &withdrawn", rows.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyRequest;
+    use crate::keys::{KeyRequest, Withdrawal};
 
     #[test]
     fn the_finding_counts_what_keys_allow() {
@@ -200,7 +127,7 @@ mod tests {
             let request = KeyRequest { scopes: [scope].into(), ..KeyRequest::admin("a") };
             let revoked = revoked.then(String::new);
             let key = request.make([seed; 32]).unwrap().key;
-            Known {
+            KeyInLog {
                 key,
                 made: String::new(),
                 revoked,

@@ -6,7 +6,7 @@ use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::{Leaderboard, MEAN, NewerVersion, OFFICIAL};
 use karat::document::figure::profiles;
 use karat::document::{self, Document, Kind, LeaderboardView, Part, Row};
-use karat::headline::{self, sentence};
+use karat::headline::{self, capital, sentence};
 use karat::leaderboard::Settings;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::count;
@@ -31,8 +31,10 @@ const PROFILES: u64 = 30;
 type Asked = BTreeMap<String, String>;
 
 /// The names of the query, but for the page.
-const FIELDS: [&str; 12] =
-    ["card", "track", "since", "until", "where", "group_by", "by", "with", "min_tasks", "trust", "q", "sort"];
+const FIELDS: [&str; 13] = [
+    "card", "track", "since", "until", "where", "group_by", "by", "with", "cost", "min_tasks", "trust", "q",
+    "sort",
+];
 
 /// Returns a field of the query; empty if it was not given.
 fn field<'a>(asked: &'a Asked, name: &str) -> &'a str {
@@ -75,7 +77,6 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
             (above(&[("/", "Home")], picker(&pool, &used)))
             // It was built by `board`, escaped like the rest of the page.
             (PreEscaped(board))
-            (form(&asked, &pool))
             (share::to_embed(&origin, &pool))
         },
     ))
@@ -116,9 +117,14 @@ impl View<'_> {
             Ok(made) => made,
             Err(problem) if problem.code == Code::Unanswerable => {
                 let title = String::from("Nothing is ranked");
+                let is_whole = FIELDS.iter().skip(1).all(|name| field(self.asked, name).is_empty());
                 let nothing = html! {
-                    (heading(&[], &title, &sentence(&problem.detail)))
-                    @if problem.field.is_none() { (welcome::nothing(self.host, self.pool)) }
+                    (heading(&[], &title, &capital(&sentence(&problem.detail))))
+                    @if problem.field.is_none() && is_whole { (welcome::nothing(self.host, self.pool)) }
+                    @if !is_whole {
+                        p { b { "No runs match these filters." } " " a href=(own(self.pool)) { "The leaderboard without filters" } }
+                    }
+                    (form(self.asked, self.pool))
                 };
                 return Ok((title, nothing));
             }
@@ -213,6 +219,7 @@ fn form(asked: &Asked, pool: &ScorerPool) -> Markup {
                     label { "Leaderboards by" input type="text" name="group_by" placeholder="FIELD" list="fields" value=(value("group_by")); }
                     label { "Rank by" input type="text" name="by" placeholder=(usual) list="keys" value=(value("by")); }
                     label { "More columns" input type="text" name="with" placeholder="FIELD, FIELD:p95, gates" list="columns" value=(value("with")); }
+                    label { "Cost" input type="text" name="cost" placeholder="FIELD" list="costs" value=(value("cost")); }
                     label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value("min_tasks")); }
                     label {
                         "Trust"
@@ -231,6 +238,7 @@ fn form(asked: &Asked, pool: &ScorerPool) -> Markup {
                 p { button.go type="submit" { "Show" } }
                 datalist id="fields" { @for field in fields { option value=(field) {} } }
                 datalist id="keys" { @for key in keys { option value=(key) {} } }
+                datalist id="costs" { @for name in &numbers { option value=(name) {} } }
                 datalist id="columns" { @for column in columns { option value=(column) {} } }
             }
         }
@@ -266,16 +274,19 @@ impl Drawn<'_> {
         };
         let page = html! {
             (html::opening(html! { (told(&document.title)) }, &document))
-            (trust_strip(&self.marks(), "/verify"))
+            (trust_strip(&self.marks(), "/log"))
             div data-answer=(self.api) {
                 @match (first, boards.as_slice()) {
                     (Some(Part::Table(table)), [board]) => {
                         div.cols {
                             (self.board(board, &table, all))
-                            aside.side aria-label="The rule, and how to enter" { (self.rule()) (self.entry(board)) }
+                            aside.side aria-label="The rule, how to enter, and more questions" { (self.rule(board)) (self.entry(board)) (self.more(board)) }
                         }
                     },
-                    _ => (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX))),
+                    _ => {
+                        (form(self.asked, self.pool))
+                        (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX)))
+                    },
                 }
                 (body("b", &document))
             }
@@ -339,21 +350,24 @@ impl Drawn<'_> {
             section aria-labelledby="ranks" {
                 h2 id="ranks" { (headline::possible(board)) }
                 p.s { (headline::reading(board, self.made.answer.basis.level)) }
+                (form(self.asked, self.pool))
                 @if !sought.is_empty() {
                     p { (count(table.rows.len(), "subject")) " with " b { (sought) } " in the name, of " (all) }
                 }
-                (figure("b", table))
+                @if table.rows.is_empty() { p { a href=(own(self.pool)) { "All subjects, from the first page" } } }
+                @else { (figure("b", table)) }
                 @if sought.is_empty() { (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX))) }
                 (acts(&[(csv, "CSV"), (self.api.clone(), "JSON")]))
             }
         }
     }
 
-    fn rule(&self) -> Markup {
+    fn rule(&self, board: &Leaderboard) -> Markup {
         let card = &self.pool.card;
         html! {
             section {
                 h2 { "The rule" }
+                @if !board.is_of_scores() { p { "Ranked here by " (words(&board.by)) ", not by the score. The score:" } }
                 (html::parts(&headline::weights(card)))
                 p { (words(&headline::card(card).text)) }
                 a href=(address::scorecard(&self.pool.name())) { "The whole scorecard" }
@@ -368,6 +382,40 @@ impl Drawn<'_> {
                     h2 { "Your agent here" }
                     p { (line) }
                     pre { code { "karat push runs.csv \\\n  --to URL -c " (self.pool.card.id) } }
+                }
+            }
+        }
+    }
+
+    /// Shows the other questions about these items, of the first two subjects where one is about two.
+    fn more(&self, board: &Leaderboard) -> Markup {
+        let (card, name) = (&self.pool.card, self.pool.name());
+        let of = |path: &str, more: &[(&str, &str)]| {
+            address::query(path, &[&[("card", name.as_str())], more].concat())
+        };
+        let times = self.made.rows.iter().flat_map(|rows| &rows.rows).filter_map(|row| row.time());
+        let days: BTreeSet<String> = times.map(|time| headline::day(&time.to_string())).collect();
+        let several = board.rows.len() > 1;
+        let questions = [
+            ("/grid", "Who solves which task?", several),
+            ("/tasks", "Which tasks decide, and which are flaky?", several),
+            ("/trend", "What changed over time?", days.len() > 1),
+        ];
+        html! {
+            section {
+                h2 { "More questions" }
+                ul {
+                    @if let [first, second, ..] = board.rows.as_slice() {
+                        li { a href=(of("/compare", &[("first", &first.subject), ("second", &second.subject)])) {
+                            "How do the first two differ?"
+                        } }
+                    }
+                    @if let Some(cost) = card.facts.iter().find(|fact| fact.name.contains("cost")) {
+                        li { a href=(of("/leaderboards", &[("cost", &cost.name)])) { "What does the quality cost?" } }
+                    }
+                    @for (path, text, _) in questions.into_iter().filter(|(.., has_answer)| *has_answer) {
+                        li { a href=(of(path, &[])) { (text) } }
+                    }
                 }
             }
         }
@@ -411,6 +459,11 @@ impl Drawn<'_> {
             own.chain([("sort", sort), ("page", if page > 1 { &number } else { "" })]).collect();
         address::query("/leaderboards", &own)
     }
+}
+
+/// Returns the address of the whole leaderboard.
+fn own(pool: &ScorerPool) -> String {
+    address::query("/leaderboards", &[("card", &pool.name())])
 }
 
 /// Shows links to the previous and the next page.

@@ -57,14 +57,3 @@ document.addEventListener("visibilitychange", () => {
 start();
 open();
 setInterval(tick, 1000);
-for (const command of document.querySelectorAll("pre[data-copy]")) {
-  if (!navigator.clipboard) break;
-  const button = document.createElement("button");
-  button.className = "plain";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(command.textContent);
-    button.textContent = "Copied";
-  });
-  command.before(button);
-}

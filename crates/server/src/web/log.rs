@@ -24,38 +24,29 @@ pub struct Asked {
 
 pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
     let kind = items::given(asked.kind.as_deref()).map(listed).transpose()?;
-    let records = match kind {
-        Some(Kind::Record) => {
-            app.indexed(|_, index| Ok(index.rows(u64::MAX).rev().take(SHOWN).map(|it| it.position).collect()))
-                .await?
-        }
+    let newest = |index: &Index| index.rows(u64::MAX).rev().take(SHOWN).map(|it| it.position).collect();
+    let records: Vec<u64> = match kind {
+        Some(Kind::Record) => app.indexed(move |_, index| Ok(newest(index))).await?,
         _ => Vec::new(),
     };
     let (size, rotations, last, entries) = app
         .read(move |reader| {
             let size = reader.head()?.size;
             let last = size.checked_sub(1).map(|at| reader.item(at)).transpose()?;
-            let entries: Vec<Row> = match kind {
-                None => {
-                    let first = size.saturating_sub(SHOWN as u64);
-                    let newest = (first..size).rev().map(|at| Ok(line_of(&reader.item(at)?)));
-                    newest.collect::<Result<_, Problem>>()?
-                }
-                Some(Kind::Record) => {
-                    let newest = records.iter().map(|at| Ok(line_of(&reader.item(*at)?)));
-                    newest.collect::<Result<_, Problem>>()?
-                }
-                Some(kind) => {
-                    let found = reader.list(Term::kind(kind), 0..size, Order::Newest, SHOWN)?;
-                    found.iter().map(line_of).collect()
-                }
+            let found: Vec<Item> = match kind {
+                None => reader.items(size.saturating_sub(SHOWN as u64)..size)?.into_iter().rev().collect(),
+                Some(Kind::Record) => records.iter().map(|at| reader.item(*at)).collect::<Result<_, _>>()?,
+                Some(kind) => reader.list(Term::kind(kind), 0..size, Order::Newest, SHOWN)?,
             };
+            let entries: Vec<Row> = found.iter().map(line_of).collect();
             Ok((size, reader.rotations(size)?, last.map(|it| it.entry.moment.to_string()), entries))
         })
         .await?;
     let cosigned = app.cosigned.heads().of_witnesses();
     let (title, lead) = finding(size, last.as_deref(), app.options.witnesses.len(), &cosigned);
     let host = address::host(&headers);
+    let newest_of =
+        kind.map_or(String::from("The newest entries"), |it| format!("The newest of kind {}", it.name()));
     let content = html! {
         (heading(&[("/", "Home")], &title, &lead))
         div data-answer="/v1/log" {
@@ -82,8 +73,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
             p { "This makes you a witness of it; send the operator your public key:" }
             pre { code { "karat log witness http://" (host) " --key witness.key --state witness.json --log-key log.pub --send" } }
         }))
-        section aria-labelledby="entries" {
-            h2 id="entries" { @match kind { Some(kind) => { "The newest of kind " (kind.name()) }, None => "The newest entries" } }
+        (section("entries", &newest_of, html! {
             nav.pages aria-label="Kinds of entries" {
                 a href="/log#entries" aria-current=[kind.is_none().then_some("page")] { "all" }
                 @for it in kinds() {
@@ -92,7 +82,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
             }
             @if entries.is_empty() { p { "No entry has this kind." } }
             @else { (figure("entries-figure", &grid("Each leads to what it holds, or to its receipt", "=entry | kind | what | subject | when | proof", entries))) }
-        }
+        }))
         (acts(&[(String::from("/v1/log"), "JSON"), (String::from("/checkpoint"), "Signed head")]))
     };
     Ok(Sheet { title: &title, part: "/log", caller: Some(&caller) }.answer(content))
@@ -132,24 +122,22 @@ fn grouped(number: u64) -> String {
 
 /// Shows what each witness cosigned.
 fn witnesses(trusted: &[WitnessKey], cosigned: &[WitnessedHead], size: u64) -> Markup {
-    let row = |key: &WitnessKey| {
-        let (key, name) = (key.to_string(), key.to_string());
-        let name = name.split('+').next().unwrap_or_default().to_owned();
+    if trusted.is_empty() {
+        return html! {};
+    }
+    let rows = trusted.iter().map(|key| {
+        let key = key.to_string();
         let found = cosigned.iter().find(|it| it.witness == key);
-        let left = found.map(|it| size.saturating_sub(it.size));
         line([
-            Cell::Text(name),
+            text(key.split('+').next().unwrap_or_default()),
             text_or(found.map(|it| it.size), "nothing yet"),
-            text_or(left, "all"),
+            text_or(found.map(|it| size.saturating_sub(it.size)), "all"),
             text_or(found.map(|it| &it.moment), "never"),
         ])
-    };
+    });
     let columns = "=witness | #entries cosigned | #newer ones | last";
-    html! {
-        @if !trusted.is_empty() {
-            (table_section("witnesses", "Who else vouches for it", grid("The newest head of each", columns, trusted.iter().map(row).collect())))
-        }
-    }
+    let table = grid("The newest head of each", columns, rows.collect());
+    table_section("witnesses", "Who else vouches for it", table)
 }
 
 /// Returns the kinds whose entries can be found without reading the whole log.
@@ -159,10 +147,8 @@ fn kinds() -> impl Iterator<Item = Kind> {
 
 fn listed(name: &str) -> Result<Kind, Problem> {
     let known = || kinds().map(Kind::name).collect::<Vec<_>>().join(", ");
-    let found = kinds().find(|kind| kind.name() == name);
-    found.ok_or_else(|| {
-        Problem::parameter("kind", format!("found `{}`, expected one of {}", name.escape_debug(), known()))
-    })
+    let wrong = || format!("found `{}`, expected one of {}", name.escape_debug(), known());
+    kinds().find(|kind| kind.name() == name).ok_or_else(|| Problem::parameter("kind", wrong()))
 }
 
 /// Returns the row of an entry.
@@ -175,29 +161,25 @@ fn line_of(item: &Item) -> Row {
         Kind::Evidence => Some(format!("/v1/evidence/{position}")),
         Kind::Scorecard | Kind::Weights => Some(card(&entry.id)),
         Kind::Key => Some(KEYS.to_owned()),
-        Kind::Match => part(1).map(|id| format!("/arena/matches/{}", address::part(id))),
+        Kind::Match => part(1).map(address::game),
         Kind::Workflow if matches!(part(0), Some("task" | "plan" | "verdict")) => {
             part(1).map(|task| format!("/workflows/{}", address::part(task)))
         }
         _ => None,
     };
     let id = karat::text::short(&entry.id);
-    line([
-        Cell::Text(position.to_string()),
-        Cell::Text(capital(entry.kind.name())),
-        to.map_or_else(|| Cell::Text(id.clone()), |to| Cell::Link(id.clone(), to)),
-        match &entry.subject {
-            Some(subject) if matches!(entry.kind, Kind::Record | Kind::Evidence | Kind::Review) => {
-                Cell::Link(subject.clone(), address::subject(subject, None))
-            }
-            subject => text_or(subject.as_ref(), "none"),
-        },
-        Cell::Text(entry.moment.to_string()),
-        match entry.kind {
-            Kind::Record => Cell::Link(String::from("receipt"), format!("/v1/receipts/{position}")),
-            _ => absent("of records alone"),
-        },
-    ])
+    let subject = match &entry.subject {
+        Some(subject) if matches!(entry.kind, Kind::Record | Kind::Evidence | Kind::Review) => {
+            link(subject, address::subject(subject, None))
+        }
+        subject => text_or(subject.as_ref(), "none"),
+    };
+    let proof = match entry.kind {
+        Kind::Record => link("receipt", format!("/v1/receipts/{position}")),
+        _ => absent("of records alone"),
+    };
+    let id = to.map_or_else(|| text(&id), |to| link(&id, to));
+    line([text(position), text(capital(entry.kind.name())), id, subject, text(entry.moment), proof])
 }
 
 #[cfg(test)]

@@ -1,78 +1,19 @@
 //! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
-use karat::card::CompiledCard;
-use karat::error::Error;
 use karat::headline::{self, Headline, capital};
 use karat::recompute;
-use karat::record::{Record, RecordDocument};
+use karat::record::RecordDocument;
 use karat::text::{count, own_name};
 use karat_core::explain::nearest_change;
-use karat_store::{Entry, Kind, Receipt};
+use karat_store::Entry;
 
-use super::archive::{Files, attached};
+use super::archive::attached;
 use super::keys::meaning;
 use super::layout::*;
 use super::{breakdown, game};
-use crate::api::records::{Provenance, find, withdrawal};
-use crate::keys::{SERVER, Withdrawal};
+use crate::keys::SERVER;
 use crate::prelude::*;
-
-/// A stored record, with the items that belong to it.
-pub struct RecordData {
-    /// The record.
-    pub item: Item,
-    pub claim: Record,
-    pub evidence: Option<Item>,
-    pub replaced_by: Option<Item>,
-    pub replaces: Option<Item>,
-    /// The withdrawal of what its key sent, with its position.
-    pub withdrawn: Option<(u64, Withdrawal)>,
-    pub(crate) provenance: Provenance,
-    pub log_size: u64,
-}
-
-impl RecordData {
-    /// Reads the record with this id or position in the log.
-    pub fn read(app: &App, reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
-        let item = find(reader, Kind::Record, wanted)?;
-        let log_size = reader.head()?.size;
-        let claim =
-            Record::parse(&item.content).map_err(|error| Problem::of_error(Code::Internal, &error))?;
-        let claim = claim.ok_or_else(|| Problem::internal(&"a stored record cannot be read as one"))?;
-        let document = claim.document();
-        let id = ids::evidence(&document.subject, &document.evidence.id);
-        let evidence = reader.find(Kind::Evidence, &id, log_size)?;
-        let evidence = evidence.filter(|evidence| item.entry.sources.contains(&evidence.entry.content));
-        let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
-        let replaces = match &item.entry.replaces {
-            Some(old) => reader.find(Kind::Record, old, log_size)?,
-            None => None,
-        };
-        let withdrawn = withdrawal(reader, &item, log_size)?;
-        let provenance = Provenance::at(app, item.position);
-        Ok(Self { item, claim, evidence, replaced_by, replaces, withdrawn, provenance, log_size })
-    }
-
-    /// Returns its receipt, by the newest head with cosignatures once one covers it.
-    pub(crate) fn receipt(&self, app: &App, reader: &mut Reader) -> Result<Receipt, Problem> {
-        let position = self.item.position;
-        let head = app.cosigned.heads().newest(1).filter(|head| head.size > position);
-        Ok(match head {
-            Some(head) => reader.receipt_at(position, head)?,
-            None => reader.receipt(position)?,
-        })
-    }
-
-    /// Returns the scorecard that the record names, as it is known here.
-    pub(crate) fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
-        app.memory.cards().find(&self.claim.document().scorecard.name())
-    }
-
-    /// Returns the card that scored it, with weights from outside if it was given any.
-    pub fn card(&self, pool: &ScorerPool) -> Result<Arc<CompiledCard>, Error> {
-        recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&pool.card))?)
-    }
-}
+use crate::record::{Files, RecordData};
 
 pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
@@ -97,17 +38,16 @@ fn page(kept: &RecordData, pool: &ScorerPool, cosigned: usize) -> Result<(String
     let ((told, explained), problem) = match explained {
         Ok(explained) => (explained, None),
         Err(error) => {
-            let why = format!(
-                "This record cannot be computed again here, so it is not explained: {}",
-                in_words(&error)
-            );
+            let why = Problem::of_error(Code::Internal, &error).detail;
+            let why = format!("This record cannot be computed again here, so it is not explained: {why}");
             let told = Headline { text: format!("A record of {subject} by {card}"), ..Headline::default() };
             ((told, html! {}), Some(why))
         }
     };
     let position = kept.item.position;
+    let page = address::record(position);
     let trail = [("/leaderboards", "Leaderboards"), (&address::subject(subject, Some(&card)), subject)];
-    let verify = format!("{}/verify", address::record(position));
+    let verify = format!("{page}/verify");
     let trust = kept.provenance.trust;
     let marks = [
         (trust >= Trust::Measured, format!("{}: {}", capital(trust.name()), meaning(trust))),
@@ -123,18 +63,15 @@ fn page(kept: &RecordData, pool: &ScorerPool, cosigned: usize) -> Result<(String
         (trust_strip(&marks, &verify))
         div.buttons {
             form action=(verify) method="get" { button.go type="submit" { "Verify this record" } }
-            a href=(format!("{}/archive", address::record(position))) download { "All that it takes, to check it elsewhere" }
+            a href=(format!("{page}/archive")) download { "All that it takes, to check it elsewhere" }
         }
         (notes(problem.as_slice()))
         (corrections(kept))
-        div data-answer=(format!("/v1/records/{position}")) { (figures(document)) }
+        div data-answer=(format!("/v1{page}")) { (figures(document)) }
         (explained)
         @if let Some(found) = &document.r#match { (game::graded(found)) }
         (receipt(kept, &card))
-        (acts(&[
-            (format!("/v1/records/{position}/explanation"), "JSON of the explanation"),
-            (format!("/v1/records/{position}"), "JSON of the record"),
-        ]))
+        (acts(&[(format!("/v1{page}/explanation"), "JSON of the explanation"), (format!("/v1{page}"), "JSON of the record")]))
     };
     Ok((told.text, content))
 }
@@ -151,10 +88,6 @@ fn figures(document: &RecordDocument) -> Markup {
             @if let Some(level) = level { div { dt { "reaches" } dd { span.stamp { (level) } } } }
         }
     }
-}
-
-fn in_words(error: &Error) -> String {
-    Problem::of_error(Code::Internal, error).detail
 }
 
 fn corrections(kept: &RecordData) -> Markup {
@@ -175,67 +108,59 @@ fn corrections(kept: &RecordData) -> Markup {
     }
 }
 
-fn days(seconds: u64) -> usize {
-    usize::try_from(seconds / 86_400).unwrap_or(usize::MAX)
-}
-
 /// Shows who sent the record, and the proof that it is in the log.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, sender, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
     let trust = kept.provenance.trust;
-    section(
-        "receipt",
-        "Who says so, and the proof",
-        html! {
-            dl.about {
-                div { dt { "sent by" } dd {
-                    @match sender.as_deref() {
-                        Some(SERVER) => "the server itself",
-                        Some(key) => { "the key " (key) },
-                        None => "not recorded: the entry is of an older log",
-                    }
-                } }
-                div { dt { "trust class" } dd { b { (trust.name()) } ": " (meaning(trust)) } }
-                div { dt { "stored" } dd { (words(&moment.to_string())) } }
-                @if let Some(late) = kept.provenance.late_seconds(*moment) {
-                    div { dt { "late" } dd { "arrived " (count(days(late), "day")) " after it took place" } }
+    let late = kept.provenance.late_seconds(*moment);
+    let late = late.map(|seconds| usize::try_from(seconds / 86_400).unwrap_or(usize::MAX));
+    let proof = html! {
+        dl.about {
+            div { dt { "sent by" } dd {
+                @match sender.as_deref() {
+                    Some(SERVER) => "the server itself",
+                    Some(key) => { "the key " (key) },
+                    None => "not recorded: the entry is of an older log",
                 }
-                @if kept.provenance.is_backfilled {
-                    div { dt { "backfilled" } dd { "handed in as history by this key; it counts from the time that it states" } }
-                }
-                div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
+            } }
+            div { dt { "trust class" } dd { b { (trust.name()) } ": " (meaning(trust)) } }
+            div { dt { "stored" } dd { (words(&moment.to_string())) } }
+            @if let Some(days) = late { div { dt { "late" } dd { "arrived " (count(days, "day")) " after it took place" } } }
+            @if kept.provenance.is_backfilled {
+                div { dt { "backfilled" } dd { "handed in as history by this key; it counts from the time that it states" } }
             }
+            div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
+        }
+        p {
+            "The record is an entry of a log that only grows, and its receipt proves it. "
+            a href=(format!("{}/archive", address::record(*position))) download { "One archive" }
+            " has all that verification takes, and the command: " code { "karat verify" }
+            " checks the same on another machine, without this server."
+        }
+        details {
+            summary { "Its files and digests" }
             p {
-                "The record is an entry of a log that only grows, and its receipt proves it. "
-                a href=(format!("{}/archive", address::record(*position))) download { "One archive" }
-                " has all that verification takes, and the command: " code { "karat verify" }
-                " checks the same on another machine, without this server."
+                a href=(file("receipt.json")) download { "Receipt" } ", " a href=(file("record.json")) download { "record" }
+                @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
+                ", " a href=(file("scorecard.toml")) download { "scorecard" } ", " a href=(file("log.pub")) download { "key of the log" } "."
             }
-            details {
-                summary { "Its files and digests" }
-                p {
-                    a href=(file("receipt.json")) download { "Receipt" } ", " a href=(file("record.json")) download { "record" }
-                    @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
-                    ", " a href=(file("scorecard.toml")) download { "scorecard" } ", " a href=(file("log.pub")) download { "key of the log" } "."
-                }
-                p { "Record: " code { (content) } }
-                @for source in sources { p { "Evidence: " code { (source) } } }
-            }
-        },
-    )
+            p { "Record: " code { (content) } }
+            @for source in sources { p { "Evidence: " code { (source) } } }
+        }
+    };
+    section("receipt", "Who says so, and the proof", proof)
 }
 
 /// Returns a file of the record: receipt, record, evidence, scorecard, or the key that verifies the log.
 pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String)>) -> Answer {
-    let (shared, asked) = (Arc::clone(&app), name.clone());
+    let shared = Arc::clone(&app);
     let read = move |reader: &mut Reader| {
         let kept = RecordData::read(&shared, reader, &wanted)?;
-        let files = Files::of(&shared, reader, &kept)?.0.into_iter();
-        let found = files.into_iter().find(|(own, ..)| *own == asked);
+        let found = Files::of(&shared, reader, &kept)?.0.into_iter().find(|(own, ..)| *own == name);
         found.ok_or_else(|| Problem::not_found("there is no such file of this record"))
     };
-    let (_, media_type, content) = app.read(read).await?;
+    let (name, media_type, content) = app.read(read).await?;
     Ok(attached(media_type, &name, content))
 }

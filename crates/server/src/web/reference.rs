@@ -30,29 +30,26 @@ pub async fn show(Get(_, caller): Get, headers: HeaderMap) -> Answer {
     let host = address::host(&headers);
     let all = operations(described);
     let title = finding(&all);
-    let groups =
-        members(&described["tags"]).1.iter().map(|tag| (text_of(tag, "name"), text_of(tag, "description")));
-    let groups: Vec<(&str, &str)> = groups.collect();
-    let of =
-        |group: &str| all.iter().filter(move |it| text_of_first(&it.of["tags"]) == group).collect::<Vec<_>>();
+    let tags = members(&described["tags"]).1.iter();
+    let groups: Vec<_> = tags.map(|tag| (text_of(tag, "name"), text_of(tag, "description"))).collect();
+    let of = |group| all.iter().filter(move |it| text_of_first(&it.of["tags"]) == group);
     let lead = "Every page here has its answer in JSON at the same address below `/v1`. Errors are \
                 `application/problem+json`, with a stable `code` and the `field` that is at fault.";
     let content = html! {
         (heading(&[("/", "Home")], &title, lead))
-        section aria-labelledby="keys" {
-            h2 id="keys" { "A key for what is not open" }
+        (section("keys", "A key for what is not open", html! {
             p { "Send it as " code { "authorization: Bearer $KARAT_KEY" } ". Reading needs none on this machine and on a public server. "
                 "Below, words in capitals are yours to fill in." }
-        }
+        }))
         nav.panels aria-label="Operations" {
-            @for (group, _) in &groups {
+            @for &(group, _) in &groups {
                 div {
                     h3 { (karat::headline::capital(group)) }
                     ul.sentences { @for it in of(group) { li { a href=(format!("#{}", it.id())) { (it.name()) } } } }
                 }
             }
         }
-        @for (group, what) in &groups {
+        @for &(group, what) in &groups {
             (section(&format!("group-{group}"), &karat::headline::capital(group), html! {
                 p { (words(what)) "." }
                 @for it in of(group) { (it.show(&host)) }
@@ -72,14 +69,11 @@ fn finding(all: &[Operation<'_>]) -> String {
     format!("The API has {} operations: {reading} read, {} change something", all.len(), all.len() - reading)
 }
 
-fn operations(described: &Value) -> Vec<Operation<'_>> {
-    let mut all = Vec::new();
-    for (path, item) in members(&described["paths"]).0 {
-        for method in METHODS {
-            all.extend(item.get(method).map(|of| Operation { method, path, of }));
-        }
-    }
-    all
+fn operations<'d>(described: &'d Value) -> Vec<Operation<'d>> {
+    let of_path = |(path, item): (_, &'d Value)| {
+        METHODS.into_iter().filter_map(move |method| Some(Operation { method, path, of: item.get(method)? }))
+    };
+    members(&described["paths"]).0.into_iter().flat_map(of_path).collect()
 }
 
 impl Operation<'_> {
@@ -93,38 +87,40 @@ impl Operation<'_> {
 
     fn show(&self, host: &str) -> Markup {
         let (_, parameters) = members(&self.of["parameters"]);
-        let responses = members(&self.of["responses"]).0;
+        let responses = members(&self.of["responses"]).0.into_iter();
         let (good, bad): (Vec<_>, Vec<_>) =
-            responses.into_iter().partition(|(status, _)| status.starts_with(['1', '2', '3']));
+            responses.partition(|(status, _)| status.starts_with(['1', '2', '3']));
         let bad: Vec<&str> = bad.into_iter().map(|(status, _)| status).collect();
         let body = &self.of["requestBody"];
         html! {
-            h3 id=(self.id()) { a href=(format!("#{}", self.id())) { code { (self.name()) } } }
-            p { (words(text_of(self.of, "summary"))) " " (words(text_of(self.of, "description"))) }
-            ul.members {
-                @for it in parameters {
-                    li { code { (text_of(it, "name")) } " in the " (text_of(it, "in")) ", " (typed(&it["schema"]))
-                        @if it["required"] == true { ", required" } ": " (words(text_of(it, "description"))) }
+            // An address that ends in the id of what is closed opens it.
+            details id=(self.id()) {
+                summary { h3 { code { (self.name()) } } }
+                p { (words(text_of(self.of, "summary"))) " " (words(text_of(self.of, "description"))) }
+                ul.members {
+                    @for it in parameters {
+                        li { code { (text_of(it, "name")) } " in the " (text_of(it, "in")) ", " (typed(&it["schema"]))
+                            @if it["required"] == true { ", required" } ": " (words(text_of(it, "description"))) }
+                    }
+                    @if !body.is_null() { li { "Body: " (content(body)) " " (words(text_of(body, "description"))) } }
+                    @for (status, it) in good { li { "Answers " b { (status) } " " (content(it)) " " (words(text_of(it, "description"))) } }
+                    @if !bad.is_empty() { li { "Refuses with " (bad.join(", ")) } }
+                    li { (permission(self.of)) }
                 }
-                @if !body.is_null() { li { "Body: " (content(body)) " " (words(text_of(body, "description"))) } }
-                @for (status, it) in good { li { "Answers " b { (status) } " " (content(it)) " " (words(text_of(it, "description"))) } }
-                @if !bad.is_empty() { li { "Refuses with " (bad.join(", ")) } }
-                li { (permission(self.of)) }
+                pre { code { (self.command(host)) } }
             }
-            pre { code { (self.command(host)) } }
         }
     }
 
     /// Returns a command that calls it.
     fn command(&self, host: &str) -> String {
-        let (_, parameters) = members(&self.of["parameters"]);
         let value = |it: &Value| {
             let example = [&it["example"], &it["schema"]["example"]].into_iter().find(|it| !it.is_null());
             let own = example.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
             own.unwrap_or_else(|| text_of(it, "name").to_uppercase())
         };
         let (mut path, mut query, mut flags) = (self.path.to_owned(), Vec::new(), String::new());
-        for it in parameters {
+        for it in members(&self.of["parameters"]).1 {
             let (name, value) = (text_of(it, "name"), value(it));
             match text_of(it, "in") {
                 "path" => path = path.replace(&format!("{{{name}}}"), &value),
@@ -135,18 +131,15 @@ impl Operation<'_> {
         if self.method != "get" {
             flags.push_str(&format!(" -X {}", self.method.to_uppercase()));
         }
-        if !members(&self.of["security"])
-            .1
-            .iter()
-            .any(|it| it.as_object().is_some_and(serde_json::Map::is_empty))
-        {
+        let is_open = |it: &Value| it.as_object().is_some_and(serde_json::Map::is_empty);
+        if !members(&self.of["security"]).1.iter().any(is_open) {
             flags.push_str(" \\\n  -H \"authorization: Bearer $KARAT_KEY\"");
         }
         if let Some((media, _)) = members(&self.of["requestBody"]["content"]).0.first() {
             flags.push_str(&format!(" \\\n  -H 'content-type: {media}' --data-binary @FILE"));
         }
-        let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-        format!("curl 'http://{host}{path}{query}'{flags}")
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("curl 'http://{host}{path}{mark}{}'{flags}", query.join("&"))
     }
 }
 
@@ -181,17 +174,19 @@ fn schema(name: &str, of: &Value) -> Markup {
     let parts: Vec<&Value> = std::iter::once(of).chain(members(&of["allOf"]).1).collect();
     let alternatives = members(&of["oneOf"]).1;
     html! {
-        h3 id=(format!("type-{name}")) { (name) }
-        p { (words(text_of(of, "description"))) }
-        ul.members {
-            @for part in parts {
-                @if part.get("$ref").is_some() { li { "All of " (typed(part)) } }
-                @for (member, it) in members(&part["properties"]).0 {
-                    li { code { (member) } " " (typed(it)) @if !required.is_empty() && !required.contains(&member) { ", optional" }
-                        @if !text_of(it, "description").is_empty() { ": " (words(text_of(it, "description"))) } }
+        details id=(format!("type-{name}")) {
+            summary { h3 { (name) } }
+            p { (words(text_of(of, "description"))) }
+            ul.members {
+                @for part in parts {
+                    @if part.get("$ref").is_some() { li { "All of " (typed(part)) } }
+                    @for (member, it) in members(&part["properties"]).0 {
+                        li { code { (member) } " " (typed(it)) @if !required.is_empty() && !required.contains(&member) { ", optional" }
+                            @if !text_of(it, "description").is_empty() { ": " (words(text_of(it, "description"))) } }
+                    }
                 }
+                @for it in alternatives { li { (typed(it)) " " (words(text_of(it, "description"))) } }
             }
-            @for it in alternatives { li { (typed(it)) " " (words(text_of(it, "description"))) } }
         }
     }
 }

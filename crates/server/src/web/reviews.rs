@@ -10,6 +10,7 @@ use super::arena::signed;
 use super::items;
 use super::layout::*;
 use crate::api::reviews::{ReviewRequest, keep, tried, waiting};
+use crate::index::Row;
 use crate::prelude::*;
 use crate::select::{Filter, Selection};
 
@@ -70,10 +71,8 @@ async fn evidence(app: &Arc<App>, it: &PendingReview) -> Result<Vec<(u64, Option
     let since = official.and_then(|official| Timestamp::parse(&official.since).ok());
     app.indexed(move |app, index| {
         let (filter, _) = Filter::new(&app.memory, index, &selection)?;
-        let rows = index
-            .rows(u64::MAX)
-            .rev()
-            .filter(|row| filter.admits(row) && row.time.is_none_or(|time| Some(time) > since));
+        let is_new = |row: &&Row| filter.admits(row) && row.time.is_none_or(|time| Some(time) > since);
+        let rows = index.rows(u64::MAX).rev().filter(is_new);
         Ok(rows.take(EVIDENCE).map(|row| (row.position, row.time)).collect())
     })
     .await
@@ -81,13 +80,15 @@ async fn evidence(app: &Arc<App>, it: &PendingReview) -> Result<Vec<(u64, Option
 
 fn review(at: usize, shown: &Shown, held: &HeldScore) -> Markup {
     let PendingReview { card, subject, review } = &shown.review;
-    let row = |(verdict, after): &(ReviewVerdict, Result<Standing, String>)| {
+    let id = format!("r{at}");
+    let rows = shown.answers.iter().map(|(verdict, after)| {
         let [score, tier, why] = effect(after);
         line([text(capital(verdict.name())), text(score), text(tier), text(why)])
-    };
+    });
+    let effects = grid("What each answer does now", "=answer | official score | tier | &and", rows.collect());
     html! {
-        section aria-labelledby=(format!("r{at}")) {
-            h2 id=(format!("r{at}")) { a href=(address::subject(subject, Some(card))) { (subject) } ": "
+        section aria-labelledby=(id) {
+            h2 id=(id) { a href=(address::subject(subject, Some(card))) { (subject) } ": "
                 @match &review.official { Some(official) => { (official.points) " or " (held.points) }, None => { "a first score of " (held.points) } } }
             dl.figures {
                 @if let Some(official) = &review.official { div { dt { "official score" } dd { (official.points) small { "since " (day(&official.since)) } } } }
@@ -106,10 +107,8 @@ fn review(at: usize, shown: &Shown, held: &HeldScore) -> Markup {
                     }
                 } }
             }
-            @for approval in &held.approvals {
-                p { "Approved by " b { (approval.reviewer) } ": " (words(&approval.reason)) }
-            }
-            (figure(&format!("r{at}-answers"), &grid("What each answer does now", "=answer | official score | tier | &and", shown.answers.iter().map(row).collect())))
+            @for it in &held.approvals { p { "Approved by " b { (it.reviewer) } ": " (words(&it.reason)) } }
+            (figure(&format!("{id}-answers"), &effects))
             form.fields.stacked method="post" action="/reviews" {
                 input type="hidden" name="card" value=(card);
                 input type="hidden" name="subject" value=(subject);
@@ -143,13 +142,13 @@ pub async fn decide(Post { app, caller, body }: Post) -> Answer {
     let mut fields = items::read(&app, body).await?;
     let mut field = |name: &str| {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
-        given
-            .ok_or_else(|| Problem::parameter(name, format!("the {name} is empty, and a decision needs one")))
+        let empty = || format!("the {name} is empty, and a decision needs one");
+        given.ok_or_else(|| Problem::parameter(name, empty()))
     };
     let verdict = field("verdict")?;
     let expected = || format!("found `{}`, expected approve or reject", verdict.escape_debug());
-    let verdict = ReviewVerdict::from_name(&verdict);
-    let verdict = verdict.ok_or_else(|| Problem::parameter("verdict", expected()))?;
+    let verdict =
+        ReviewVerdict::from_name(&verdict).ok_or_else(|| Problem::parameter("verdict", expected()))?;
     let request = ReviewRequest {
         card: field("card")?,
         subject: field("subject")?,

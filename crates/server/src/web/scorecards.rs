@@ -5,7 +5,7 @@ use axum::http::Uri;
 use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
-use karat::card::words::standing_rules;
+use karat::card::words::{ladder, standing_rules};
 use karat::document::what_if::FIELD;
 use karat::document::{self, Part};
 use karat::headline;
@@ -13,7 +13,6 @@ use karat::text::list;
 use karat::text::whole_percent;
 use karat::write::html::parts;
 use karat_core::diagnostic::Diagnostic;
-use karat_core::scorecard::Scorecard;
 use karat_standing::overrides::OverrideLog;
 
 use super::items;
@@ -21,36 +20,25 @@ use super::layout::*;
 use crate::prelude::*;
 
 pub async fn show_all(Get(app, caller): Get) -> Answer {
-    let used = items::used_cards(&app).await?;
-    let used: BTreeMap<String, usize> =
-        used.into_iter().map(|(pool, records)| (pool.name(), records)).collect();
+    let used = items::used_cards(&app).await?.into_iter();
+    let used: BTreeMap<String, usize> = used.map(|(pool, records)| (pool.name(), records)).collect();
     let cards = app.memory.cards();
-    let row = |pool: &Arc<crate::cards::ScorerPool>| {
-        let card = &pool.card;
-        let records = used.get(&pool.name()).copied().unwrap_or(0);
+    let row = |pool: &Arc<ScorerPool>| {
+        let (card, name) = (&pool.card, pool.name());
+        let records = used.get(&name).copied().unwrap_or(0);
         let what = match (&card.family, &card.base) {
             (Some(_), _) => String::from("family of challenges"),
             (None, Some(base)) => format!("challenge of {base}"),
             (None, None) => String::from("scorecard"),
         };
-        let cells = vec![
-            Cell::Link(pool.name(), address::scorecard(&pool.name())),
-            text(&card.title),
-            Cell::Text(what),
-            text(&card.evidence),
-            Cell::Text(String::from(if pool.card.is_released() { "karat" } else { "published here" })),
-            text(records),
-        ];
-        line(cells)
+        let from = if card.is_released() { "karat" } else { "published here" };
+        let name = link(&name, address::scorecard(&name));
+        line([name, text(&card.title), text(what), text(&card.evidence), text(from), text(records)])
     };
-    let number = cards.iter().count();
-    let table = grid(
-        "Those with scores are in use here",
-        "=scorecard | what for | kind | evidence | from | #records",
-        cards.iter().map(row).collect(),
-    );
+    let columns = "=scorecard | what for | kind | evidence | from | #records";
+    let table = grid("Those with scores are in use here", columns, cards.iter().map(row).collect());
     drop(cards);
-    let title = match (used.len(), number) {
+    let title = match (used.len(), table.rows.len()) {
         (0, all) => format!("{all} scorecards, none with scores yet"),
         (used, all) => format!("{used} of {all} scorecards have scores"),
     };
@@ -77,39 +65,33 @@ pub async fn show(
         if asked.keys().all(|name| name.starts_with(FIELD)) {
             return see_other(&format!("{path}/what-if?{}", uri.query().unwrap_or_default()));
         }
-        let detail = format!(
-            "unknown field `{}`, there are no fields; weights on trial have their own page",
-            other.escape_debug()
-        );
+        let why = "there are no fields; weights on trial have their own page";
+        let detail = format!("unknown field `{}`, {why}", other.escape_debug());
         return Err(Problem::new(Code::BadRequest, detail).at("query"));
     }
     let (told, name) = (headline::card(&pool.card), pool.name());
-    let title = told.text.clone();
     let proposed = proposals(&pool, &app.memory.weights().now(&pool));
-    let checked = Arc::clone(&app);
-    let content = app
-        .checked(move || {
-            let found = checked.memory.cards().check(pool.card.text()).diagnostics;
-            let above = above(
-                &[("/scorecards", "Scorecards")],
-                html! { span { (&name) } span { @if pool.card.is_released() { "comes with karat" } @else { "published here" } } },
-            );
-            Ok(html! {
-                (above)
-                (heading(&[], &told.text, &told.lead.join(" ")))
-                (rules(&pool))
-                (proposed)
-                (behind(&pool, &found))
-                (acts(&[
-                    (address::query("/leaderboards", &[("card", &name)]), "Leaderboard"),
-                    (format!("{path}/what-if"), "Other weights"),
-                    (format!("/v1{path}"), "JSON"),
-                    (format!("/v1{path}/text"), "TOML"),
-                ]))
-            })
-        })
-        .await?;
-    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(content))
+    let (shared, card) = (Arc::clone(&app), Arc::clone(&pool));
+    // As long as a scorecard is: it is checked, and put into words.
+    let drawn = app.checked(move || {
+        let found = shared.memory.cards().check(card.card.text()).diagnostics;
+        Ok((rules(&card), behind(&card, &found)))
+    });
+    let (rules, behind) = drawn.await?;
+    let from = if pool.card.is_released() { "comes with karat" } else { "published here" };
+    Ok(Sheet { title: &told.text, part: "/scorecards", caller: Some(&caller) }.answer(html! {
+        (above(&[("/scorecards", "Scorecards")], html! { span { (&name) } span { (from) } }))
+        (heading(&[], &told.text, &told.lead.join(" ")))
+        (rules)
+        (proposed)
+        (behind)
+        (acts(&[
+            (address::query("/leaderboards", &[("card", &name)]), "Leaderboard"),
+            (format!("{path}/what-if"), "Other weights"),
+            (format!("/v1{path}"), "JSON"),
+            (format!("/v1{path}/text"), "TOML"),
+        ]))
+    }))
 }
 
 /// Shows the scorecard: what counts how much, what each tier needs, how a standing is made, and then all of it in full.
@@ -133,7 +115,18 @@ fn rules(pool: &ScorerPool) -> Markup {
             p.s { @for (at, (label, share)) in weights.iter().enumerate() { @if at > 0 { ", " } (label) " " b { (whole_percent(*share)) } } }
         }
         ul.sentences { @for line in &document.lines { li { (words(line)) } } }
-        @if !card.tiers.is_empty() { (section("tiers", "What each tier needs", ladder(card))) }
+        @if !card.tiers.is_empty() {
+            (section("tiers", "What each tier needs", html! {
+                ul.ladder {
+                    @for (name, score, needs) in ladder(card) {
+                        li {
+                            h3 { span { (name) } span { "from " (score) } }
+                            ul { @for need in needs { li { (need) } } }
+                        }
+                    }
+                }
+            }))
+        }
         @if !rules.is_empty() {
             (table_section("standing", "How many scores become an official one", grid("", "=rule | &in words", rules)))
         }
@@ -141,38 +134,10 @@ fn rules(pool: &ScorerPool) -> Markup {
     }
 }
 
-/// Shows the tiers, the highest first, each with what it needs.
-fn ladder(card: &Scorecard) -> Markup {
-    html! {
-        ul.ladder {
-            @for (name, score, needs) in karat::card::words::ladder(card) {
-                li {
-                    h3 { span { (name) } span { "from " (score) } }
-                    ul { @for need in needs { li { (need) } } }
-                }
-            }
-        }
-    }
-}
-
-/// Shows what the checker finds, and the file.
+/// Shows what the checker finds, an allowed finding with its reason, and the file.
 fn behind(pool: &ScorerPool, found: &[Diagnostic]) -> Markup {
     html! {
-        (checked(found))
-        section aria-labelledby="file" {
-            h2 id="file" { "The file" }
-            details { summary { "Show the TOML" } pre tabindex="0" { code { (pool.card.text()) } } }
-            p { "Its digest: " code { (pool.card.digest) } }
-        }
-    }
-}
-
-/// Shows the findings of the checker; an allowed one says why.
-fn checked(found: &[Diagnostic]) -> Markup {
-    section(
-        "checked",
-        "What the checker finds",
-        html! {
+        (section("checked", "What the checker finds", html! {
             @if found.is_empty() { p { "The checker finds nothing." } }
             ul.sentences {
                 @for it in found {
@@ -182,8 +147,12 @@ fn checked(found: &[Diagnostic]) -> Markup {
                     }
                 }
             }
-        },
-    )
+        }))
+        (section("file", "The file", html! {
+            details { summary { "Show the TOML" } pre tabindex="0" { code { (pool.card.text()) } } }
+            p { "Its digest: " code { (pool.card.digest) } }
+        }))
+    }
 }
 
 /// The number of proposals that are shown; the API has all of them.
@@ -191,47 +160,32 @@ const SHOWN: usize = 20;
 
 /// Shows the proposals for a scorecard; nothing for one that accepts no weights from outside.
 fn proposals(pool: &ScorerPool, log: &OverrideLog) -> Markup {
-    let card = &pool.card;
-    if card.override_policy.is_none() {
+    if pool.card.override_policy.is_none() {
         return html! {};
     }
     let all = WeightsProposal::all(log);
-    section(
-        "weights",
-        "Weights from outside",
-        html! {
-            @match WeightsInForce::of(log) {
-                Some(weights) => p.care { (words(&in_force(&weights))) "." },
-                None => p { "The weights of the scorecard are in force." }
-            }
-            @if !all.is_empty() { (figure("weights-figure", &proposal_table(&all))) }
-        },
-    )
+    let content = html! {
+        @match WeightsInForce::of(log) {
+            Some(weights) => p.care { (words(&in_force(&weights))) "." },
+            None => p { "The weights of the scorecard are in force." }
+        }
+        @if !all.is_empty() { (figure("weights-figure", &proposal_table(&all))) }
+    };
+    section("weights", "Weights from outside", content)
 }
 
 fn proposal_table(all: &[WeightsProposal]) -> Table {
-    let row = |it: &WeightsProposal| {
-        line([
-            text(&it.id),
-            text(it.status.name()),
-            Cell::Text(list(&weights_of(it))),
-            Cell::Text(format!("by {} at {}: {}", it.proposer, it.time, it.reason)),
-            outcome(it),
-        ])
-    };
+    let rows = all.iter().take(SHOWN).map(|it| {
+        let weights: Vec<_> = it.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
+        let proposed = format!("by {} at {}: {}", it.proposer, it.time, it.reason);
+        line([text(&it.id), text(it.status.name()), text(list(&weights)), text(proposed), outcome(it)])
+    });
     let shown = match all.len() {
         0..=SHOWN => String::from("The proposals, the newest first"),
         more => format!("The newest {SHOWN} of {more} proposals"),
     };
-    grid(
-        format!("{shown}. Another key than that of the proposal accepts or refuses it"),
-        "=proposal | state | weights | proposed | decided",
-        all.iter().take(SHOWN).map(row).collect(),
-    )
-}
-
-fn weights_of(proposal: &WeightsProposal) -> Vec<String> {
-    proposal.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect()
+    let caption = format!("{shown}. Another key than that of the proposal accepts or refuses it");
+    grid(caption, "=proposal | state | weights | proposed | decided", rows.collect())
 }
 
 /// Returns why the check refused a proposal, or who decided on it.

@@ -65,14 +65,15 @@ pub async fn show(caller: Caller, headers: HeaderMap, Params(wanted): Params<Wan
 }
 
 fn page(caller: &Caller, status: StatusCode, wrong: &str, to: &str) -> Response<Body> {
-    let lead = "A key identifies you: reviews and some other pages need one.";
+    let (title, lead) =
+        ("Sign in with your key", "A key identifies you: reviews and some other pages need one.");
     let content = html! {
-        (heading(&[("/", "Home")], "Sign in with your key", lead))
+        (heading(&[("/", "Home")], title, lead))
         (fields(wrong, to))
         p { "An administrator creates keys; the server shows the first one when it starts for the first time. \
              The key stays in this browser until it is closed." }
     };
-    Sheet { title: "Sign in", part: "/sign-in", caller: Some(caller) }.answer_with(status, content)
+    Sheet { title, part: "/sign-in", caller: Some(caller) }.answer_with(status, content)
 }
 
 /// Says who is signed in, and what the key allows.

@@ -1,9 +1,12 @@
 //! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
+use karat::answers::LeaderboardMethod;
+use karat::answers::basis::Basis;
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::leaderboard::method::{Page, answer};
 use karat::answers::notes::foot;
 use karat::answers::standing::Standing;
-use karat::document::figure::{history, profiles};
+use karat::document::figure::{beside_the_field, history, profiles};
 use karat::document::{self, Document};
 use karat::headline::sentence;
 use karat::leaderboard::{Ranking, Settings};
@@ -18,6 +21,7 @@ use super::items::{self, Found};
 use super::items::{given, timestamp};
 use super::layout::*;
 use super::{leaderboard, share};
+use crate::api::leaderboards::of_scorecard;
 use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
@@ -69,6 +73,8 @@ pub async fn show(
         Ok(marked.iter().flat_map(Marks::sentences).chain(alike).collect::<Vec<String>>())
     });
     let counted = counted.await?;
+    // As it is now: of another time there is no leaderboard beside it.
+    let board = if asked.as_of.is_none() { of_scorecard(&app, card.clone()).await.ok() } else { None };
     let page = asked.page.unwrap_or(1).max(1);
     let (shown, origin) = (name.clone(), address::origin(&app.options, &headers));
     let (title, head, content) = app
@@ -81,8 +87,11 @@ pub async fn show(
                 None => means(&shown, found.together.as_ref().unwrap_or(rows), &leaderboard::settings(&pool)),
             };
             let (head, badge) = (share::card(&origin, &title, &pool), share::badge(&origin, &pool, &shown));
+            let boards = board.iter().flat_map(|answer| &answer.leaderboards);
+            let parts = boards.flat_map(|board| beside_the_field(board, &shown)).collect();
+            let field = body("f", &Document { parts, ..Document::default() });
             let evidence = evidence(&shown, rows, &found, &pool, page);
-            Ok((title, head, html! { (above) (top) (notes(&counted)) (evidence) (badge) }))
+            Ok((title, head, html! { (above) (top) (field) (notes(&counted)) (evidence) (badge) }))
         })
         .await?;
     Ok(Sheet { title: &title, part: "/leaderboards", caller: Some(&caller) }.answer_shared(head, content))
@@ -162,7 +171,7 @@ fn of_standing(document: &Document, it: &Standing, foot: &[String]) -> Markup {
     let results = count(usize::try_from(it.items.given).unwrap_or(usize::MAX), "result");
     html! {
         (html::opening(html! { (told(&document.title)) }, document))
-        (trust_strip(&[(true, format!("{results} in a signed log"))], "/verify"))
+        (trust_strip(&[(true, format!("{results} in a signed log"))], "#evidence"))
         div data-answer=(json) {
             (notes(foot))
             (body("s", document))
@@ -186,8 +195,10 @@ fn means(name: &str, rows: &Rows, settings: &Settings) -> (String, Markup) {
         Ok(ranking) => Leaderboard::of_ranking(rows, &ranking, settings),
         Err(why) => return missing(name, &why.to_string()),
     };
-    let headline = karat::headline::subject(&board, rows.scale.max, settings.level);
-    let parts = profiles(rows, &board).into_iter().chain(history(rows, &[0], settings)).collect();
+    let answer = answer(Basis::new(rows, settings), LeaderboardMethod::Pairs, None, vec![board], Page::ALL);
+    let headline = karat::headline::subject(&answer);
+    let boards = answer.leaderboards.iter().flat_map(|board| profiles(rows, board));
+    let parts = boards.chain(history(rows, &[0], settings)).collect();
     let document = Document { parts, headline, title: name.to_owned(), ..Document::default() };
     let content = html! { (html::opening(html! { "mean of runs" }, &document)) (body("s", &document)) };
     (html::heading(&document).to_owned(), content)

@@ -14,21 +14,19 @@ pub fn page(host: &str, now: Timestamp) -> Markup {
     let lead = "Send the result of a run, and the leaderboard appears here.";
     html! {
         (heading(&[], "Nothing is scored yet", lead))
-        section aria-labelledby="first" {
-            h2 id="first" { "A first score, in one command" }
+        (section("first", "A first score, in one command", html! {
             pre { code { (line(host, CARD, &item)) } }
             p { code { "KARAT_KEY" } " is the key that " code { "karat serve" } " showed when it started for the first time; with "
                 code { "--key-file" } " it is in that file. It makes all other keys, and the server keeps only its hash." }
             p { "The task was solved, so the score is 100 of 100. Each line that is sent is scored at once, by the scorecard that it "
                 "names, and stored in the log with its record." }
-        }
-        section aria-labelledby="next" {
-            h2 id="next" { "Then" }
+        }))
+        (section("next", "Then", html! {
             ul.sentences {
                 li { a href="/scorecards" { "The scorecards" } " say what evidence they read." }
                 li { "Many items go in one body, one per line, as " code { "application/x-ndjson" } ": " a href="/api" { "the API" } "." }
             }
-        }
+        }))
     }
 }
 

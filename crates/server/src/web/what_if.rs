@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use karat::answers::leaderboard::officials::Officials;
 use karat::document::what_if::{self, FIELD, Subjects, Tried};
 use karat::json::GivenSubjects;
 use karat::leaderboard::stress::weights;
@@ -31,10 +30,8 @@ pub async fn show(
     let wanted = what_if::asked_weights(&pool.card, &asked);
     let wanted = wanted.map_err(|(name, detail)| Problem::parameter(&name, detail))?;
     if pool.card.scorer().is_err() {
-        let detail = format!(
-            "each challenge of `{}` has its own weights, so no weights can be changed here",
-            pool.name()
-        );
+        let why = "has its own weights, so no weights can be changed here";
+        let detail = format!("each challenge of `{}` {why}", pool.name());
         return Err(Problem::new(Code::Unanswerable, detail));
     }
     let (form, path) = (form(&pool, &wanted), address::scorecard(&pool.name()));
@@ -54,10 +51,7 @@ pub async fn show(
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer_computing(html! {
         (heading(&[("/scorecards", "Scorecards"), (&path, &pool.card.title)], &title, lead))
         section aria-label="Weights" { (form) }
-        section aria-labelledby="ranks" {
-            h2 id="ranks" { "Under these weights" }
-            div id="what-if-result" aria-live="polite" { (result) }
-        }
+        (section("ranks", "Under these weights", html! { div id="what-if-result" aria-live="polite" { (result) } }))
     }))
 }
 
@@ -97,12 +91,11 @@ fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
 /// Returns the subjects that can be ranked; none if no one has a score.
 async fn subjects(app: &Arc<App>, pool: &Arc<ScorerPool>) -> Result<Option<Subjects>, Problem> {
     let size = *app.memory.size().borrow();
-    let all = match all_subjects(app, pool, app.moment(), size).await {
-        Ok(all) => all,
-        Err(problem) if problem.code == Code::NotFound => return Ok(None),
-        Err(problem) => return Err(problem),
-    };
-    Ok(of_all(&all, pool))
+    match all_subjects(app, pool, app.moment(), size).await {
+        Ok(all) => Ok(of_all(&all, pool)),
+        Err(problem) if problem.code == Code::NotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 fn of_all(all: &AllSubjects, pool: &ScorerPool) -> Option<Subjects> {
@@ -110,16 +103,12 @@ fn of_all(all: &AllSubjects, pool: &ScorerPool) -> Option<Subjects> {
     let card = pool.name();
     let links = means.subjects.iter().map(|name| address::subject(name, Some(&card))).collect();
     let officials = all.officials.as_ref().map(|officials| {
-        let places = official_ranks(officials);
-        let rank = |name: &String| places.get(name.as_str()).map(|rank| [rank.best, rank.worst]);
-        means.subjects.iter().map(rank).collect()
+        let names = officials.subjects.iter().map(|(name, _)| name);
+        let ranks = names.zip(officials.ranks()).filter_map(|(name, rank)| Some((name, rank?)));
+        let ranks: HashMap<&String, RankRange> = ranks.collect();
+        means.subjects.iter().map(|name| ranks.get(name).map(|rank| [rank.best, rank.worst])).collect()
     });
     Some(Subjects { means, links, officials })
-}
-
-fn official_ranks(officials: &Officials) -> HashMap<&str, RankRange> {
-    let names = officials.subjects.iter().map(|(name, _)| name.as_str());
-    names.zip(officials.ranks()).filter_map(|(name, rank)| Some((name, rank?))).collect()
 }
 
 fn result_of(subjects: &Subjects, pool: &ScorerPool, wanted: &[Decimal]) -> Markup {

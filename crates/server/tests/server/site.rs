@@ -230,7 +230,7 @@ fn the_reference_has_every_operation_and_is_small() {
     for (path, item) in described["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let id = operation["operationId"].as_str().unwrap();
-            let heading = all(&document, &format!("h3#{id}"));
+            let heading = all(&document, &format!("details#{id} h3"));
             let name: String = heading[0].text().collect();
             assert_eq!(name, format!("{} {path}", method.to_uppercase()));
         }

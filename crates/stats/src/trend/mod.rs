@@ -105,18 +105,18 @@ impl Trend {
         let alarm_at = -libm::log(outside(level)?);
         let too_few = |what, found, needed| Err(StatisticsError::TooFew { what, found, needed });
         if baseline == 0 {
-            return too_few("nights in the baseline", 0, 1);
+            return too_few("runs in the baseline", 0, 1);
         }
         if nights.len() <= baseline {
-            return too_few("nights", nights.len(), baseline.saturating_add(1));
+            return too_few("runs", nights.len(), baseline.saturating_add(1));
         }
         if nights.len() > MOST_NIGHTS {
             let (found, most) = (nights.len() as u64, MOST_NIGHTS as u64);
-            return Err(StatisticsError::TooMany { what: "nights", found, most });
+            return Err(StatisticsError::TooMany { what: "runs", found, most });
         }
         let life = Life::new(nights, baseline)?;
         if life.centers.is_empty() {
-            return too_few("tasks that all nights of the baseline have", 0, 1);
+            return too_few("tasks that all runs of the baseline have", 0, 1);
         }
         let mut evidence = RankEvidence::new(baseline, direction);
         let mut mean = ConfidenceSequence::new(0.0, level)?;

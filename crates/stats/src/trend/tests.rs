@@ -78,7 +78,7 @@ fn what_is_refused() {
     let all = nights(3, 9);
     assert_eq!(
         trend(&all[..1], &SETTINGS).unwrap_err(),
-        StatisticsError::TooFew { what: "nights", found: 1, needed: 2 }
+        StatisticsError::TooFew { what: "runs", found: 1, needed: 2 }
     );
     assert!(trend(&[], &SETTINGS).is_err());
     assert!(trend(&all, &TrendSettings { baseline: 0, ..SETTINGS }).is_err());

@@ -150,7 +150,7 @@ fn what_cannot_be_judged_is_refused() {
     assert_eq!(told(&few, &plan(100, 40, 1)), "found 9 clusters to learn from, expected 10 or more");
     let mut alike = Made::new(1, 100, &[0.5; 2], 1.0, false);
     alike.cases.iter_mut().for_each(|case| case.outcome = 1.0);
-    assert_eq!(told(&alike, &plan(100, 40, 1)), "found 1 outcomes to learn from, expected 2 or more");
+    assert_eq!(told(&alike, &plan(100, 40, 1)), "found 1 outcome to learn from, expected 2 or more");
     assert!(told(&alike, &plan(39, 40, 1)).starts_with("39 resamples are too few"));
     assert!(told(&alike, &Plan { level: 1.0, ..plan(100, 40, 1) }).starts_with("the confidence is 1"));
     let mut drawn = Made::new(1, 100, &[0.5; 2], 1.0, true);
