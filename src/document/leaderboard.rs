@@ -171,7 +171,6 @@ pub(super) const FIRSTS: &str = "; only the first attempt of each task";
 struct Columns {
     dimensions: Vec<String>,
     extras: Vec<String>,
-    is_grouped: bool,
 }
 
 impl Columns {
@@ -187,8 +186,7 @@ impl Columns {
                 extras.push(key.clone());
             }
         }
-        let is_grouped = answer.leaderboards.iter().any(|board| board.group.is_some());
-        Self { dimensions, extras, is_grouped }
+        Self { dimensions, extras }
     }
 
     fn table(&self, basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, pointer: &str) -> Table {
@@ -199,7 +197,8 @@ impl Columns {
         let interval = Kind::Interval { sides: None, level: basis.level };
         let [official, mean] = if is_official { [interval, Kind::Number] } else { [Kind::Leading, interval] };
         let mut columns = vec![
-            Column::text("group").wide().shown_if(self.is_grouped),
+            // For people each group has a heading.
+            Column::text("group").hidden(),
             Column::new("rank", Kind::Rank),
             Column::number("rank_worst").hidden(),
             Column::new("tied", Kind::Ties).shown_if(any(&|row| !row.ties().is_empty())),

@@ -81,12 +81,12 @@ fn subset(found: &TaskSubset) -> String {
     let on = found.checked_on.name();
     if found.tau_checked.is_none_or(|tau| tau < KEPT) {
         return format!(
-            "no small set of tasks keeps the order: the best {size} of {all} have tau {checked} on other {on}"
+            "no small set of tasks keeps the order: the best {size} of {all} have Kendall's tau {checked} on other {on}"
         );
     }
     let wider = found.width_of_subset / found.width_of_all.max(f64::MIN_POSITIVE);
     format!(
-        "{size} of {all} keep the order of the subjects: tau {checked} on other {on}, {random} of random tasks as many; \
+        "{size} of {all} keep the order of the subjects: Kendall's tau {checked} on other {on}, {random} of random tasks as many; \
          intervals become {wider:.1} times as wide"
     )
 }

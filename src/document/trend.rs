@@ -38,7 +38,7 @@ pub fn trend(answer: &Trend, gaps: &[String]) -> Document {
             items(basis, false),
             format!("runs by {}, {order}; the first {baseline} the baseline", short(&answer.runs_by)),
             format!(
-                "an alarm at {}: a subject without a change has one in {} of its lives, looked at every night for ever",
+                "an alarm at {}: of subjects that never change, at most {} ever raise one, however often they are looked at",
                 answer.direction.name(),
                 percent(1.0 - basis.level)
             ),

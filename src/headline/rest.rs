@@ -70,7 +70,7 @@ pub fn tasks(answer: &Tasks) -> Headline {
     let flaky: Vec<&str> = flaky.map(|it| it.task.as_str()).collect();
     let idle = answer.tasks.iter().filter(|it| it.decides_nothing).count();
     let text = match (suspect.len(), flaky.len(), idle) {
-        (0, 0, 0) => format!("Each of {all} tells subjects apart"),
+        (0, 0, 0) => format!("None of {all} looks wrong or decides nothing"),
         (0, 0, idle) => format!("{idle} of {all} decide nothing"),
         (0, flaky, _) => format!("{flaky} of {all} change by chance"),
         (1, ..) => format!("The key of one of {all} looks wrong"),

@@ -179,7 +179,8 @@ pub fn opening(kick: Markup, document: &Document) -> Markup {
     let text = heading(document);
     html! {
         div.say {
-            p.kick { (kick) }
+            // Where nothing was found, the heading is the title.
+            @if kick.0 != told(text).0 { p.kick { (kick) } }
             h1 { (told(text)) }
             @if !headline.lead.is_empty() { p.lead { (told(&headline.lead.join(" "))) } }
         }

@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 use karat::headline;
 
 use super::layout::*;
-use super::session;
+use super::{reviews, session};
 use crate::prelude::*;
 
 /// Paths for programs and for pages of other sites, after the first slash: requests to them take no cookie and get no pages.
@@ -118,7 +118,10 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
             ul.sentences { @for part in &problem.problems { li { (words(&part.detail)) } } }
         }
         @match (head.status, &told.field) {
-            (StatusCode::UNAUTHORIZED, _) => (session::fields("", address)),
+            (StatusCode::UNAUTHORIZED, _) => {
+                @if path == "/reviews" { p { (reviews::LEAD) } }
+                (session::fields("", address))
+            },
             (_, Some(field)) if is_safe => (corrected(path, back.query().unwrap_or_default(), field, told.is_unknown)),
             (status, _) if is_safe && status.is_client_error() => p { a href="/" { "To the leaderboards" } },
             _ if is_safe => p { a href=(address) { "Try again" } },

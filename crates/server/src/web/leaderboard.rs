@@ -273,7 +273,7 @@ impl Drawn<'_> {
             _ => None,
         };
         let page = html! {
-            (html::opening(html! { (told(&document.title)) }, &document))
+            (html::opening(html! { (told(&document.title)) ". " (words(&headline::card(&self.pool.card).text)) }, &document))
             (trust_strip(&self.marks(), "/log"))
             div data-answer=(self.api) {
                 @match (first, boards.as_slice()) {

@@ -15,7 +15,7 @@ use crate::prelude::*;
 use crate::select::{Filter, Selection};
 
 /// The explanation at the top of the page.
-const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes: \
+pub const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes: \
                     then the official score stays.";
 /// The most records that a review links to.
 const EVIDENCE: usize = 5;
