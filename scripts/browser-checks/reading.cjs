@@ -66,7 +66,10 @@ exports.check = async (page, address, fail) => {
   for (const line of await page.evaluate(looked)) fail(line);
   const all = await page.evaluate(numbers);
   for (const { answer, pointer, text } of all) {
-    if (!known.has(answer)) known.set(answer, await (await fetch(address + answer)).json());
+    const asked = async () => known.set(answer, await (await fetch(address + answer)).json());
+    if (!known.has(answer)) await asked();
+    // A log grows between two pages.
+    if (!isSame(text, at(known.get(answer), pointer))) await asked();
     const value = at(known.get(answer), pointer);
     if (!isSame(text, value)) fail(`${answer} has ${value} at ${pointer}, the page shows ${text}`);
   }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use karat::document::what_if::{self, FIELD, Subjects, Tried};
 use karat::json::GivenSubjects;
 use karat::leaderboard::stress::weights;
-use karat::text::{cut, list};
+use karat::text::cut;
 use karat_core::number::Decimal;
 use karat_stats::ranks::RankRange;
 
@@ -118,10 +118,7 @@ fn result_of(subjects: &Subjects, pool: &ScorerPool, wanted: &[Decimal]) -> Mark
             (figure("what-if-table", &ranking))
             details { summary { "The weights as shares" } (figure("what-if-shares", &shares)) }
         },
-        Err(_) if wanted.iter().all(|weight| weight.millionths() == 0) => {
-            let labels: Vec<&str> = pool.card.dimensions.iter().map(|it| it.label.as_str()).collect();
-            html! { p.care { "There is no ranking: all weights are 0. Give at least one of " (list(&labels)) " more than 0." } }
-        }
+        // The browser says it in the same words.
         Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
     }
 }
