@@ -255,20 +255,17 @@ impl Board {
 
     /// Returns what there is to say of a subject: its standing or its mean, its values over time, its records.
     fn subject(&self, at: usize, name: &str) -> Document {
-        let boards = self.answer.leaderboards.iter();
-        let ranked = boards.filter_map(|board| {
+        // Of the whole leaderboard only what its one row is written by: there is such a page for each of its rows.
+        let ranked: Option<Leaderboard> = self.answer.leaderboards.iter().find_map(|board| {
             let own = board.rows.iter().find(|row| row.subject == name)?;
-            Some(Leaderboard { rows: vec![own.clone()], ..board.clone() })
+            let (by, fact, ranked) = (board.by.clone(), board.fact.clone(), board.ranked);
+            Some(Leaderboard { rows: vec![own.clone()], by, fact, ranked, ..Leaderboard::default() })
         });
-        let ranked: Option<Leaderboard> = ranked.into_iter().next();
         let mut document = match (self.standings.get(name), &ranked) {
             (Some(standing), _) => document::drawn(standing, history(&self.rows, &[at], &self.settings)),
             (None, Some(board)) => Document {
                 title: format!("{} mean of runs", document::cards(&self.answer.basis)),
-                headline: headline::subject(&LeaderboardAnswer {
-                    leaderboards: vec![board.clone()],
-                    ..self.answer.clone()
-                }),
+                headline: headline::subject(board, &self.answer.basis),
                 ..Document::default()
             },
             (None, None) => Document { title: format!("{name} has no rank"), ..Document::default() },

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Headline, NAMES, counted, name, names};
+use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, OFFICIAL};
 use crate::estimate::Writing;
 
@@ -211,16 +212,13 @@ pub fn entry(board: &Leaderboard, scale: u32) -> Option<String> {
     Some(format!("To lead, an agent needs {needs}."))
 }
 
-/// Returns the headline of the only subject of a leaderboard.
-pub fn subject(answer: &LeaderboardAnswer) -> Headline {
-    let scale = answer.basis.scale;
-    let board = answer.leaderboards.first();
-    let Some((board, row)) = board.and_then(|board| Some((board, board.rows.first()?))) else {
-        return Headline::new("Nothing is ranked");
-    };
+/// Returns the headline of the only subject of a leaderboard of an answer, whose numbers are in points.
+pub fn subject(board: &Leaderboard, basis: &Basis) -> Headline {
+    let Some(row) = board.rows.first() else { return Headline::new("Nothing is ranked") };
+    let scale = basis.scale;
     let writing = board.writing(scale);
     let ends = row.score.interval().map(|ends| {
-        let level = crate::estimate::percent(answer.basis.level);
+        let level = crate::estimate::percent(basis.level);
         format!("{level} interval {} over {}", writing.ends(Some(ends)), counted(row.tasks, "task"))
     });
     let none = || format!("There is no interval over {}", counted(row.tasks, "task"));

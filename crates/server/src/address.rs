@@ -19,12 +19,10 @@ pub fn host(headers: &HeaderMap) -> String {
     if is_plain { host.to_owned() } else { HOST.to_owned() }
 }
 
-/// Returns where the visitor reached the server: by TLS if a proxy says so, or is there and says nothing.
+/// Returns where the visitor reached the server: by TLS behind a proxy, unless that says otherwise. Without one any client could say so.
 pub fn origin(options: &Options, headers: &HeaderMap) -> String {
-    let is_secure = match headers.get("x-forwarded-proto") {
-        Some(scheme) => scheme.as_bytes() == b"https",
-        None => !options.proxies.is_empty(),
-    };
+    let said = headers.get("x-forwarded-proto");
+    let is_secure = !options.proxies.is_empty() && said.is_none_or(|scheme| scheme.as_bytes() == b"https");
     format!("{}://{}", if is_secure { "https" } else { "http" }, host(headers))
 }
 
@@ -52,6 +50,11 @@ pub fn record(position: u64) -> String {
 /// Returns the page of a scorecard.
 pub fn scorecard(name: &str) -> String {
     format!("/scorecards/{}", part(name))
+}
+
+/// Returns the page of the leaderboard of a scorecard.
+pub fn leaderboard(card: &str) -> String {
+    query("/leaderboards", &[("card", card)])
 }
 
 /// Returns the page of a challenge of the arena.

@@ -15,8 +15,8 @@
 //! * `signers`: harnesses and recorders, whose signatures count.
 //! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
 //!   for the next; `stored`: a record on its way out.
-//! * `record`: a stored record, with all that verifies it; [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
-//!   files.
+//! * `record`: a stored record, with all that verifies it; [`replay`]: the records of a log, scored again; [`cosigned`]: what
+//!   witnesses say of the log; [`secret`]: secret keys in files.
 //! * [`authority`]: who may do what; `guard`, [`limits`], `body`, `listen`: callers, rates, sizes and timeouts.
 //! * [`webhooks`]: events of the log, sent elsewhere; `deliveries`: how far they came.
 //! * `web`: the pages for people; `headline`: what they open with.

@@ -168,8 +168,8 @@ pub fn replace_by(path: &str, write: impl FnOnce(&mut fs::File) -> io::Result<()
     })
 }
 
-/// Writes a folder of files, by their paths in it, in the place of one that may be there: beside it, and then under its name, so
-/// that there are all files or those of before, even if this is killed.
+/// Writes a folder of files, by their paths in it, in the place of one that may be there: beside it, and then under its name. If
+/// this is killed, all files are there or those of before; between the two renames, under the name of this process beside it.
 pub fn replace_folder<'f>(
     folder: &str,
     mut files: impl Iterator<Item = (&'f str, &'f [u8])>,

@@ -79,12 +79,7 @@ impl Sheet<'_> {
             (DOCTYPE)
             html lang="en" {
                 head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (self.title.replace('`', "")) " · karat" }
-                    link rel="icon" href=(ICON.path);
-                    link rel="stylesheet" href=(STYLE.path);
+                    (head_of(self.title))
                     script src=(SCRIPT.path) defer {}
                     (head)
                 }
@@ -130,6 +125,18 @@ impl Sheet<'_> {
             },
             None => html! { a href="/sign-in" { "Sign in" } },
         }
+    }
+}
+
+/// Returns what the head of every page has.
+pub(super) fn head_of(title: &str) -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (title.replace('`', "")) " · karat" }
+        link rel="icon" href=(ICON.path);
+        link rel="stylesheet" href=(STYLE.path);
     }
 }
 

@@ -117,12 +117,11 @@ impl View<'_> {
             Ok(made) => made,
             Err(problem) if problem.code == Code::Unanswerable => {
                 let title = String::from("Nothing is ranked");
-                let is_whole = FIELDS.iter().skip(1).all(|name| field(self.asked, name).is_empty());
                 let nothing = html! {
                     (heading(&[], &title, &capital(&sentence(&problem.detail))))
-                    @if problem.field.is_none() && is_whole { (welcome::nothing(self.host, self.pool)) }
-                    @if !is_whole {
-                        p { b { "No runs match these filters." } " " a href=(own(self.pool)) { "The leaderboard without filters" } }
+                    @if problem.field.is_none() && !is_filtered(self.asked) { (welcome::nothing(self.host, self.pool)) }
+                    @if is_filtered(self.asked) {
+                        p { b { "No runs match these filters." } " " a href=(address::leaderboard(&self.pool.name())) { "The leaderboard without filters" } }
                     }
                     (form(self.asked, self.pool))
                 };
@@ -201,11 +200,10 @@ fn form(asked: &Asked, pool: &ScorerPool) -> Markup {
     let keys = official.chain([MEAN.to_owned()]).chain(dimensions).chain(ends);
     let counted = ["gates", "tiers", "bands", "outcomes"].map(str::to_owned);
     let columns = numbers.iter().flat_map(|name| [(*name).to_owned(), format!("{name}:p95")]).chain(counted);
-    let is_open = FIELDS.iter().skip(1).any(|name| !field(asked, name).is_empty());
     html! {
         form.fields method="get" action="/leaderboards" {
             input type="hidden" name="card" value=(pool.name());
-            details open[is_open] {
+            details open[is_filtered(asked)] {
                 summary { "Another view: filter, rank by something else, add columns" }
                 div {
                     label { "Name has" input type="search" name="q" value=(value("q")); }
@@ -354,7 +352,7 @@ impl Drawn<'_> {
                 @if !sought.is_empty() {
                     p { (count(table.rows.len(), "subject")) " with " b { (sought) } " in the name, of " (all) }
                 }
-                @if table.rows.is_empty() { p { a href=(own(self.pool)) { "All subjects, from the first page" } } }
+                @if table.rows.is_empty() { p { a href=(address::leaderboard(&self.pool.name())) { "All subjects, from the first page" } } }
                 @else { (figure("b", table)) }
                 @if sought.is_empty() { (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX))) }
                 (acts(&[(csv, "CSV"), (self.api.clone(), "JSON")]))
@@ -394,7 +392,7 @@ impl Drawn<'_> {
             address::query(path, &[&[("card", name.as_str())], more].concat())
         };
         let times = self.made.rows.iter().flat_map(|rows| &rows.rows).filter_map(|row| row.time());
-        let days: BTreeSet<String> = times.map(|time| headline::day(&time.to_string())).collect();
+        let days: BTreeSet<i64> = times.map(|time| time.seconds().div_euclid(86_400)).collect();
         let several = board.rows.len() > 1;
         let questions = [
             ("/grid", "Who solves which task?", several),
@@ -410,7 +408,7 @@ impl Drawn<'_> {
                             "How do the first two differ?"
                         } }
                     }
-                    @if let Some(cost) = card.facts.iter().find(|fact| fact.name.contains("cost")) {
+                    @if let Some(cost) = card.facts.iter().find(|fact| fact.kind == FactType::Number && fact.name.contains("cost")) {
                         li { a href=(of("/leaderboards", &[("cost", &cost.name)])) { "What does the quality cost?" } }
                     }
                     @for (path, text, _) in questions.into_iter().filter(|(.., has_answer)| *has_answer) {
@@ -461,9 +459,9 @@ impl Drawn<'_> {
     }
 }
 
-/// Returns the address of the whole leaderboard.
-fn own(pool: &ScorerPool) -> String {
-    address::query("/leaderboards", &[("card", &pool.name())])
+/// Returns true if an address asks for another view than the usual one.
+fn is_filtered(asked: &Asked) -> bool {
+    FIELDS.iter().skip(1).any(|name| !field(asked, name).is_empty())
 }
 
 /// Shows links to the previous and the next page.

@@ -3,10 +3,10 @@
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `what_if`, `arena`, `challenge`, `agent`, `game`, `flows`, `reviews`,
 //!   `log`, `keys`, `session`: one file per page; `reference` explains the API, `components` shows the parts of pages; `questions` has
 //!   one for all that the command line asks; `breakdown` explains a record
-//! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
+//! * `layout` is the frame of each page, `assets` the files that it loads, and `crate::address` has the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
 //! * `share` is what other sites show: leaderboards in frames, pictures of links, badges
-//! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
+//! * `items` reads forms and the records that a page is about; `welcome` is shown while there are no records
 //!
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 

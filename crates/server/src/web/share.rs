@@ -9,7 +9,6 @@ use karat::write::html::{self, safe};
 use karat::write::picture::Picture;
 use maud::DOCTYPE;
 
-use super::assets::{ICON, STYLE};
 use super::items::linked;
 use super::layout::*;
 use super::leaderboard;
@@ -118,7 +117,7 @@ pub async fn embed(Get(app, _): Get, Named(card): Named<String>) -> Answer {
         None => {
             let answer = answer(&app, &pool, size).await?;
             let own = Arc::clone(&pool);
-            let drawn = app.checked(move || Ok(board(&answer, &own).into_string().into_bytes()));
+            let drawn = app.checked(move || Ok(safe(board(&answer, &own).into_string()).into_bytes()));
             app.answers.put(key, drawn.await?)
         }
     };
@@ -130,9 +129,7 @@ pub async fn embed(Get(app, _): Get, Named(card): Named<String>) -> Answer {
     let policy = format!(
         "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors {frames}"
     );
-    // It was built by `board`, escaped like any page.
-    let page = safe(String::from_utf8_lossy(&known).into_owned());
-    let mut response = bytes(StatusCode::OK, "text/html; charset=utf-8", page.into_bytes());
+    let mut response = bytes(StatusCode::OK, "text/html; charset=utf-8", known.to_vec());
     let policy = HeaderValue::from_str(&policy).map_err(|error| Problem::internal(&error))?;
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
     response.headers_mut().insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
@@ -150,18 +147,13 @@ fn board(answer: &LeaderboardAnswer, pool: &ScorerPool) -> Markup {
         table.rows.truncate(ROWS);
         table
     });
-    let address = address::query("/leaderboards", &[("card", &pool.name())]);
+    let address = address::leaderboard(&pool.name());
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (html::heading(&document)) " · karat" }
+                (head_of(html::heading(&document)))
                 base target="_blank";
-                link rel="icon" href=(ICON.path);
-                link rel="stylesheet" href=(STYLE.path);
             }
             body {
                 main.wrap {

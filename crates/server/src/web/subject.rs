@@ -74,7 +74,10 @@ pub async fn show(
     });
     let counted = counted.await?;
     // As it is now: of another time there is no leaderboard beside it.
-    let board = if asked.as_of.is_none() { of_scorecard(&app, card.clone()).await.ok() } else { None };
+    let board = match of_scorecard(&app, card.clone()).await {
+        Err(problem) if problem.code != Code::Unanswerable => return Err(problem),
+        answer => answer.ok().filter(|_| asked.as_of.is_none()),
+    };
     let page = asked.page.unwrap_or(1).max(1);
     let (shown, origin) = (name.clone(), address::origin(&app.options, &headers));
     let (title, head, content) = app
@@ -196,7 +199,8 @@ fn means(name: &str, rows: &Rows, settings: &Settings) -> (String, Markup) {
         Err(why) => return missing(name, &why.to_string()),
     };
     let answer = answer(Basis::new(rows, settings), LeaderboardMethod::Pairs, None, vec![board], Page::ALL);
-    let headline = karat::headline::subject(&answer);
+    let headline = answer.leaderboards.first().map(|board| karat::headline::subject(board, &answer.basis));
+    let headline = headline.unwrap_or_default();
     let boards = answer.leaderboards.iter().flat_map(|board| profiles(rows, board));
     let parts = boards.chain(history(rows, &[0], settings)).collect();
     let document = Document { parts, headline, title: name.to_owned(), ..Document::default() };

@@ -47,7 +47,7 @@ fn a_cookie_changes_nothing_of_an_embedded_board() {
     let (embed, unknown) = (format!("/embed/{CARD}"), "cookie: karat_key=karat_0000\r\n");
     let plain = ask(&embed, "");
     let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
-    assert!(ask("/leaderboards", unknown).starts_with("HTTP/1.1 401"), "a key that nobody has");
+    assert!(ask("/leaderboards", unknown).starts_with("HTTP/1.1 401"), "an unknown key");
     let with_cookie = ask(&embed, unknown);
     assert!(plain.starts_with("HTTP/1.1 200") && with_cookie.starts_with("HTTP/1.1 200"), "{with_cookie}");
     assert_eq!(body(&plain), body(&with_cookie));
