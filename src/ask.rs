@@ -30,6 +30,7 @@ use serde::de::{Deserializer, Error as _};
 use crate::answers::LeaderboardMethod;
 use crate::answers::leaderboard::columns::Column;
 use crate::answers::leaderboard::floor::On;
+use crate::error::Error;
 use crate::leaderboard::Settings;
 use crate::renames::Rename;
 use crate::rows::attempts::numbers;
@@ -128,14 +129,18 @@ impl Default for Confidence {
 }
 
 /// The sets of weights that a test of ranks draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct Draws {
     /// Sets of weights that are drawn
+    #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::DRAWS, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
     pub draws: u32,
     /// The seed of the weights
+    #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
     pub seed: u64,
 }
@@ -143,6 +148,16 @@ pub struct Draws {
 impl Default for Draws {
     fn default() -> Self {
         Self { draws: Settings::DRAWS, seed: 1 }
+    }
+}
+
+impl Draws {
+    /// Refuses a number of sets that no flag takes.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        match self.draws {
+            1..=1_000_000 => Ok(()),
+            other => Err(answer::invalid(format!("`draws` is `{other}`, expected 1 to 1,000,000"))),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::answers::{self, Answer};
-use crate::ask::{About, Duel, Grid, Judges, Tasks, Trend};
+use crate::ask::{About, Duel, Grid, Judges, Stress, Tasks, Trend};
 use crate::document::{self, Document};
 use crate::error::Error;
 use crate::rows::Rows;
@@ -35,6 +35,11 @@ pub trait Question: DeserializeOwned + Default {
         false
     }
 
+    /// Returns how often it ranks all subjects, by which a door can bound its work.
+    fn rankings(&self) -> u64 {
+        1
+    }
+
     /// Refuses settings that contradict each other.
     ///
     /// # Errors
@@ -58,7 +63,7 @@ pub trait Question: DeserializeOwned + Default {
 
 /// Makes a struct of [`crate::ask`] with the field `about` a question.
 macro_rules! question {
-    ($question:ident -> $answer:ty, $name:literal, $settings:expr, $document:path $(, runs $by_file:path)? $(, alarm $alarm:expr)?) => {
+    ($question:ident -> $answer:ty, $name:literal, $settings:expr, $document:path $(, runs $by_file:path)? $(, rankings $rankings:expr)? $(, alarm $alarm:expr)?) => {
         impl Question for $question {
             type Answer = $answer;
 
@@ -79,6 +84,11 @@ macro_rules! question {
 
             $(fn is_by_file(&self, files: usize) -> bool {
                 $by_file(self, files)
+            })?
+
+            $(fn rankings(&self) -> u64 {
+                let rankings: fn(&Self) -> u64 = $rankings;
+                rankings(self)
             })?
 
             fn check(&self) -> Result<(), Error> {
@@ -107,6 +117,10 @@ question!(
     runs Grid::is_by_file
 );
 question!(Judges -> answers::judges::Judges, "judges", &["label", "verdict", "family", "bias_by", "pass"], document::judges);
+question!(
+    Stress -> answers::stress::Stress, "stress", &["concentration", "draws", "seed"], document::stress,
+    rankings |ask| ask.weights.draws.into()
+);
 question!(Tasks -> answers::tasks::Tasks, "tasks", &["rate", "pass", "version"], document::of_tasks);
 question!(
     Trend -> answers::trend::Trend, "trend", &["run", "subject", "baseline", "direction"], document::trend,

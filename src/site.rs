@@ -243,14 +243,7 @@ impl Board {
 
     /// Makes the names of subjects lead to their pages.
     fn link(&self, table: &mut Table) {
-        let names = table.columns.iter().position(|column| column.kind == Kind::Name);
-        for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(names?)) {
-            if let Cell::Text(name) = &*cell
-                && self.rows.subject(name).is_some()
-            {
-                *cell = Cell::Link(name.clone(), format!("subjects/{}.html", file_name(name)));
-            }
-        }
+        table.link(|name| self.rows.subject(name).map(|_| format!("subjects/{}.html", file_name(name))));
     }
 
     /// Returns what there is to say of a subject: its standing or its mean, its values over time, its records.

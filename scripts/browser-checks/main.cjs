@@ -93,7 +93,7 @@ async function pages(tab) {
     await open(tab, "leaderboard-nothing", `/leaderboards?card=${card}&since=2999-01-01`);
     await open(tab, "leaderboard-groups", `/leaderboards?card=${card}&group_by=domain`);
     await open(tab, "leaderboard-cost", `/leaderboards?card=${card}&cost=cost_usd`);
-    for (const question of ["trend", "tasks", "grid"]) await open(tab, question, `/${question}?card=${card}`);
+    for (const question of ["trend", "tasks", "grid", "stress"]) await open(tab, question, `/${question}?card=${card}`);
     const names = await tab.page.evaluate(async (path) => (await (await fetch(path)).json()).leaderboards[0].rows.map((it) => it.subject), `/v1/leaderboards?card=${card}`);
     const [first, second] = names.map(encodeURIComponent);
     if (second) await open(tab, "compare", `/compare?card=${card}&first=${first}&second=${second}`);
@@ -129,6 +129,10 @@ async function pages(tab) {
   await open(tab, "subject-hostile", `/subjects/${encodeURIComponent("<script>alert(1)</script>")}`);
   await open(tab, "subject-step", `/subjects?name=${encodeURIComponent("../..")}`);
   await open(tab, "sign-in", "/sign-in");
+  // Only some servers have these.
+  for (const [name, where] of [["components", "/components"], ["embed", `/embed/${cards[0]}`]]) {
+    if ((await tab.page.request.get(address + where)).ok()) await open(tab, name, where);
+  }
   await open(tab, "not-found", "/there-is-no-such-page", 404);
   await open(tab, "bad-number", "/leaderboards?min_tasks=abc", 400);
 }
@@ -168,6 +172,7 @@ async function signing(tab) {
   await tab.page.click("main button[type=submit]");
   await tab.page.waitForLoadState("networkidle");
   if (!(await tab.page.locator("text=Sign out").count())) fail(tab.state.at, "the key does not open anything");
+  await open(tab, "keys", "/keys");
   await open(tab, "reviews", "/reviews");
   const held = tab.page.locator("form[action='/reviews']");
   const before = await held.count();

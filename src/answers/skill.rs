@@ -44,7 +44,7 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// Adds a match that was settled. One in which nothing was played moves no rating.
+    /// Adds a match that was settled, and returns the skill after it. One in which nothing was played moves no rating.
     pub fn add(
         &mut self,
         agent: &str,
@@ -52,17 +52,17 @@ impl Skills {
         settled: &Settled,
         outcome: Outcome,
         at: Option<Timestamp>,
-    ) {
+    ) -> SkillRating {
+        let rules = SkillRules::default();
         let at_milliseconds = at.map(|at| at.milliseconds);
         self.last_milliseconds = self.last_milliseconds.max(at_milliseconds);
-        if settled.rating.expected.is_none() {
-            return;
-        }
-        let opponent_points = settled.rating.opponent_points as f64;
-        let played = Played { challenge, opponent_points, outcome, at_milliseconds };
-        let rules = SkillRules::default();
         let skill = self.of.entry(agent.into()).or_insert_with(|| Arc::new(rules.newcomer()));
-        *skill = Arc::new(rules.after(skill, &played));
+        if settled.rating.expected.is_some() {
+            let opponent_points = settled.rating.opponent_points as f64;
+            let played = Played { challenge, opponent_points, outcome, at_milliseconds };
+            *skill = Arc::new(rules.after(skill, &played));
+        }
+        SkillRating::of(&rules, &skill.full)
     }
 
     /// Returns the skill of an agent: the skill of a newcomer if it has played no match.

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
+use super::Draws;
+use super::about::About;
 use super::answer::{invalid, refused, settings};
-use super::{Draws, Items, Sure};
-use crate::answers::leaderboard::Leaderboard;
 use crate::answers::stress::Stress as StressAnswer;
 use crate::error::Error;
 use crate::leaderboard::stress::{CONCENTRATION, Stress as Found};
@@ -16,36 +16,27 @@ use crate::rows::Rows;
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct Stress {
-    /// The scorecard: a released id or a file
-    #[cfg_attr(feature = "cli", arg(value_name = "CARD", required = true))]
-    pub card: Option<String>,
     /// Closeness of random weights: at 20, one of five equal weights becomes 13 to 28 %
+    #[serde(deserialize_with = "super::number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = CONCENTRATION, value_parser = concentration))]
     pub concentration: f64,
-    /// The items
-    #[serde(flatten)]
-    #[cfg_attr(feature = "cli", command(flatten))]
-    pub items: Items,
     /// The random weights
-    #[serde(skip)]
-    #[cfg_attr(feature = "cli", command(flatten))]
-    pub weights: Draws,
-    /// The confidence
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
-    pub sure: Sure,
+    #[cfg_attr(feature = "schema", param(ignore))]
+    pub weights: Draws,
+    /// Scorecard, items and confidence
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[cfg_attr(feature = "schema", param(ignore))]
+    pub about: About,
 }
 
 impl Default for Stress {
     fn default() -> Self {
-        Self {
-            card: None,
-            concentration: CONCENTRATION,
-            items: Items::default(),
-            weights: Draws::default(),
-            sure: Sure::default(),
-        }
+        Self { concentration: CONCENTRATION, weights: Draws::default(), about: About::default() }
     }
 }
 
@@ -58,23 +49,31 @@ pub fn concentration(text: &str) -> Result<f64, String> {
     found.ok_or_else(|| String::from("expected a number above 0, such as 20"))
 }
 
-/// The answer, and the ranking that was tested.
-#[derive(Debug)]
-pub struct Stressed {
-    /// The answer.
-    pub answer: StressAnswer,
-    ranking: Ranking,
-    settings: Settings,
-}
-
 impl Stress {
+    /// Returns the fields whose values the items must keep: none.
+    pub fn kept(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Refuses settings that no flag takes.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check(&self) -> Result<(), Error> {
+        let given = self.concentration;
+        concentration(&given.to_string())
+            .map_err(|why| invalid(format!("`concentration` is `{given}`: {why}")))?;
+        self.weights.check()?;
+        self.about.check()
+    }
+
     /// Tests the ranks by score.
     ///
     /// # Errors
     /// If several scorecards scored the items, there are fewer than two subjects, or the items are too few.
-    pub fn answer(&self, rows: &Rows) -> Result<Stressed, Error> {
+    pub fn answer(&self, rows: &Rows) -> Result<StressAnswer, Error> {
         let Draws { draws, seed } = self.weights;
-        let settings = Settings { draws, seed, ..settings(&self.sure, By::Score, rows) };
+        let settings = Settings { draws, seed, ..settings(&self.about.sure, By::Score, rows) };
         let items: Vec<usize> = (0..rows.rows.len()).collect();
         let refused = |error| refused(&error, rows);
         let ranking = Ranking::new(rows, &items, None, &settings).map_err(refused)?;
@@ -88,15 +87,7 @@ impl Stress {
         }
         let found =
             Found::new(rows, &items, &ranking, card, self.concentration, &settings).map_err(refused)?;
-        let answer = StressAnswer::new(rows, &found, self.concentration, &settings);
-        Ok(Stressed { answer, ranking, settings })
-    }
-}
-
-impl Stressed {
-    /// Returns the leaderboard whose ranks were tested.
-    pub fn leaderboard(&self, rows: &Rows) -> Leaderboard {
-        Leaderboard::of_ranking(rows, &self.ranking, &self.settings)
+        Ok(StressAnswer::new(rows, &found, self.concentration, &settings))
     }
 }
 

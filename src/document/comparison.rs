@@ -362,7 +362,7 @@ fn changes(pair: &ComparedPair, scale: u32) -> impl Iterator<Item = Table> {
             Column::number("p").wide().shown_if(has_noise),
             Column::text("noise").shown_if(has_noise),
             Column::new("first_items", Kind::Place).wide(),
-            Column::new("second_items", Kind::Place).labelled("items"),
+            Column::new("second_items", Kind::Place),
         ];
         let rows = all.iter().map(|change| self::change(change, scale).into()).collect();
         Table { tone, is_list: true, ..Table::new(caption, columns, rows) }

@@ -73,6 +73,7 @@ pub(super) fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History
                 (None, _) => point.score.map(|score| writing.value(score.to_f64())),
             },
             flag: flag(point.at_seconds),
+            ..Point::default()
         });
         Series { name: standing.subject.clone(), points: points.collect() }
     };

@@ -136,7 +136,7 @@ pub struct Series {
 }
 
 /// A value at a time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Point {
     /// The time; if one point of a figure has no time, all are drawn by their number.
     pub time: Option<Timestamp>,
@@ -144,6 +144,8 @@ pub struct Point {
     pub value: Option<f64>,
     /// The line after it, such as the mean of the window.
     pub line: Option<f64>,
+    /// Both ends of what the line may be, such as two standard deviations to each side.
+    pub band: Option<(f64, f64)>,
     /// A note on it: `held: a swing of 312 points`.
     pub flag: Option<String>,
 }
@@ -259,6 +261,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part
             value: Some(shown(score)),
             line: Some(shown(mean)),
             flag: None,
+            ..Point::default()
         });
         Series { name: rows.subject_name(subject).to_owned(), points: points.collect() }
     });

@@ -218,13 +218,14 @@ impl Columns {
         let caption = match method {
             _ if is_official => format!("Subjects by official score{at}"),
             LeaderboardMethod::Pairs if board.letters.is_some() => {
-                String::from("Subjects by rank; two that share a letter are not separated by a comparison")
+                String::from("Subjects by rank; a comparison does not separate two that are joined as tied")
             }
             _ => String::from("Subjects by mean"),
         };
         let row = |(at, row): (usize, &LeaderboardRow)| Row {
             is_behind: row.is_behind(),
             pointer: format!("{pointer}/rows/{at}"),
+            notes: held(row),
             ..self.row(basis, board, row).into()
         };
         let rows = board.rows.iter().enumerate().map(row).collect();
@@ -263,6 +264,12 @@ impl Columns {
         cells.extend(self.extras.iter().map(|key| Cell::of_number(row.column(key), crate::estimate::plain)));
         cells
     }
+}
+
+/// Says that a newer score waits for a review.
+fn held(row: &LeaderboardRow) -> Vec<(Tone, String)> {
+    let is_held = row.official.as_ref().is_some_and(|it| it.under_review);
+    is_held.then(|| (Tone::Care, String::from("a newer score is under review"))).into_iter().collect()
 }
 
 /// Returns the way from the mean of runs to each official score as a table, if a step changes one, or there are tiers.

@@ -198,6 +198,7 @@ fn history(names: &[String]) -> Figure {
                 line: (at > 3).then_some(sum / (at + 1) as f64),
                 flag: (swing < 0.0)
                     .then(|| String::from("held: a swing of 312 points, review by 2026-03-10")),
+                ..Point::default()
             }
         });
         Series { name: name.clone(), points: points.collect() }

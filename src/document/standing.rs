@@ -415,7 +415,6 @@ fn review(standing: &Standing, parts: &mut Detail) {
             Tone::Care,
             format!("{} points of {} are held, {why}; decide by {}", held.points, held.time, held.deadline),
         );
-        parts.note(Tone::Plain, format!("a decision names it in `seen`: `{}`", held.digest));
     } else {
         parts.note(Tone::Plain, "no score is held");
     }

@@ -8,6 +8,7 @@ use crate::answers::stress::words::{effect, other_choices, rank_1};
 use crate::answers::stress::{Driver, Robustness, Stress, SubjectRobustness, Swap, WeightRobustness};
 use crate::document::figure::Figure;
 use crate::estimate::{Writing, ranks, whole_percent};
+use crate::headline;
 use crate::text::{Tone, short};
 
 /// The most subjects whose ranks are drawn.
@@ -21,6 +22,7 @@ const LISTED: usize = 5;
 pub fn stress(answer: &Stress, gaps: &[String]) -> Document {
     let mut document = Document {
         name: "stress",
+        headline: headline::stress(answer),
         title: format!("{}: how far ranks depend on the scorecard", cards(&answer.basis)),
         lines: vec![items(&answer.basis, true)],
         about: about(&answer.basis),
@@ -74,7 +76,7 @@ fn weights(scale: u32, found: &Robustness) -> Table {
         .into()
     };
     let columns = vec![
-        Column::number("rank"),
+        Column::new("rank", Kind::Rank),
         Column::name("subject"),
         Column::number("composite"),
         Column::new("chance_of_same_rank", Kind::Share),

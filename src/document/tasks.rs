@@ -81,7 +81,7 @@ fn subset(found: &TaskSubset) -> String {
     let on = found.checked_on.name();
     if found.tau_checked.is_none_or(|tau| tau < KEPT) {
         return format!(
-            "no small set of tasks keeps the order: the best {size} of {all} have Kendall's tau {checked} on other {on}"
+            "no small set of tasks keeps the order: Kendall's tau of the best is {checked} on other {on}, with {size} of {all}"
         );
     }
     let wider = found.width_of_subset / found.width_of_all.max(f64::MIN_POSITIVE);

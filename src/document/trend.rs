@@ -153,7 +153,7 @@ fn runs(answer: &Trend) -> Table {
         Column::text("time").hidden(),
     ];
     let rows = answer.subjects.iter().flat_map(|subject| subject.runs.iter().map(move |it| row(subject, it)));
-    Table::new("Runs, oldest first", columns, rows.collect())
+    Table::new("The runs of each subject, the oldest first", columns, rows.collect())
 }
 
 fn subjects(answer: &Trend) -> Table {
@@ -210,6 +210,7 @@ fn courses(answer: &Trend) -> History {
             value: Some(run.score.mean),
             line: Some(mean(at)),
             flag: (subject.alarm.as_ref() == Some(&run.run)).then(|| String::from("alarm")),
+            ..Point::default()
         };
         Series { name: subject.subject.clone(), points: subject.runs.iter().enumerate().map(point).collect() }
     };

@@ -53,7 +53,7 @@ pub fn card(card: &Scorecard) -> Headline {
         Mean::Minimum => Some("All others count for nothing"),
     };
     let ranks = card.standing.as_ref().map(|rules| match rules.score {
-        StandingScore::Window => "The mean of the newest runs is the official score",
+        StandingScore::Window => "The mean of the newest items is the official score",
         StandingScore::Latest => "The newest value of each dimension makes the official score",
     });
     Headline::new(text).and(mean.into_iter().chain(ranks).map(str::to_owned))

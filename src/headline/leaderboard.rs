@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Headline, NAMES, counted, name, names};
 use crate::answers::basis::Basis;
+use crate::answers::leaderboard::notes::power;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, OFFICIAL};
 use crate::estimate::Writing;
 
@@ -26,7 +27,8 @@ pub fn boards(all: &[Headline]) -> Headline {
         (boards, 0) => format!("{boards} leaderboards, none with a clear leader"),
         (boards, clear) => format!("{boards} leaderboards, {clear} with a clear leader"),
     };
-    Headline::new(text).and([String::from("A leader is clear where no other subject is tied with it")])
+    Headline::new(text)
+        .and([String::from("A leader is clear where comparisons of runs separate it from all others")])
 }
 
 /// Says who leads in how many groups.
@@ -92,6 +94,10 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
         leader.letters.as_ref().is_some_and(|all| !all.is_empty()) && leader.score.interval().is_some();
     let is_first = leader.rank_range.is_none_or(|[best, _]| best == 1);
     let text = match close.len() {
+        _ if !is_compared && is_open(board) && could_be_first(board).len() > 1 => {
+            let who = possible(board).trim_end_matches(" could be first").to_lowercase();
+            format!("{own} leads with {}{of}, but {who} could be first", points(leader))
+        }
         _ if !is_compared => format!("{own} leads with {}{of}", points(leader)),
         0 if is_first => format!("{own} leads, clear of all others"),
         0 => format!("{own} leads with {}{of}", points(leader)),
@@ -104,7 +110,6 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
         let gap = writing.number((leader.score.mean - next.score.mean).abs());
         format!("{own} has {}{of}, {gap}{unit} ahead of {}", points(leader), name(&next.subject))
     });
-    let open = (!is_compared && is_open(board)).then(|| possible(board));
     let missing = leader.bounds.as_ref().map(|it| {
         let ends = writing.ends(Some((it.low, it.high)));
         format!("Some of its evidence is missing: with all of it the score would be {ends}")
@@ -117,8 +122,18 @@ pub(super) fn one(board: &Leaderboard, scale: u32) -> Headline {
             });
     let review = leader.official.as_ref().filter(|it| it.under_review);
     let review = review.map(|_| format!("A newer score of {own} is under review, and does not count yet"));
-    Headline { is_clear: is_compared && is_first && close.is_empty(), ..Headline::new(text) }
-        .and([ahead, power(board, scale), open, clear, unsure(board), missing, review].into_iter().flatten())
+    Headline { is_clear: is_compared && is_first && close.is_empty(), ..Headline::new(text) }.and(
+        [
+            ahead,
+            missing,
+            review,
+            unsure(board),
+            clear,
+            power(board, scale).filter(|_| unsure(board).is_none()),
+        ]
+        .into_iter()
+        .flatten(),
+    )
 }
 
 /// Returns the rows with the first rank.
@@ -130,23 +145,6 @@ fn firsts(board: &Leaderboard) -> Vec<&LeaderboardRow> {
 fn is_close(one: &LeaderboardRow, other: &LeaderboardRow) -> bool {
     let [one, other] = [one, other].map(|row| row.letters.as_deref().unwrap_or_default());
     one.is_empty() || other.is_empty() || one.iter().any(|letter| other.contains(letter))
-}
-
-/// Says what the tasks can settle.
-fn power(board: &Leaderboard, scale: u32) -> Option<String> {
-    let found = board.settles.filter(|_| unsure(board).is_none())?;
-    let (writing, unit) = (board.writing(scale), board.unit(scale));
-    let tasks = counted(found.tasks, "task");
-    let gap = match found.gap {
-        Some(gap) => {
-            let gap = writing.number(gap);
-            format!("{tasks} show a gap of {gap}{unit} between neighbours four times in five")
-        }
-        None => format!("{tasks} are too few to show any gap"),
-    };
-    let more = found.tasks_for_first.filter(|more| *more > found.tasks);
-    let more = more.map_or_else(String::new, |more| format!("; this one would take about {more}"));
-    Some(format!("{}{more}", super::capital(&gap)))
 }
 
 /// Returns true if intervals say who could be first.
@@ -170,12 +168,7 @@ fn interval(row: &LeaderboardRow, writing: Writing) -> String {
 
 /// Says who could be first, for the heading of a leaderboard.
 pub fn possible(board: &Leaderboard) -> String {
-    let first: Vec<&str> = board
-        .rows
-        .iter()
-        .filter(|row| row.rank_range.is_none_or(|[best, _]| best == 1))
-        .map(|row| row.subject.as_str())
-        .collect();
+    let first = could_be_first(board);
     let all = board.ranked;
     match first.len() {
         _ if !is_open(board) => format!("{} by rank", counted(all, "subject")),
@@ -183,6 +176,11 @@ pub fn possible(board: &Leaderboard) -> String {
         few if few <= NAMES => format!("Only {} could be first", names(&first, NAMES, "")),
         several => format!("{several} of {all} could be first"),
     }
+}
+
+fn could_be_first(board: &Leaderboard) -> Vec<&str> {
+    let first = board.rows.iter().filter(|row| row.rank_range.is_none_or(|[best, _]| best == 1));
+    first.map(|row| row.subject.as_str()).collect()
 }
 
 /// Says how to read the drawing of a leaderboard.

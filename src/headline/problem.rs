@@ -33,6 +33,8 @@ pub fn problem(title: &str, detail: &str, field: Option<&str>) -> Told {
         None => (field, detail),
     };
     let (first, rest) = detail.split_once("; ").unwrap_or((detail, ""));
+    // Where a program finds what there is; the page has a link to it.
+    let rest = if rest.starts_with("GET /v1/") { "" } else { rest };
     let told = |finding: String, lead: &[&str]| {
         let lead: Vec<String> =
             lead.iter().filter(|it| !it.is_empty()).map(|it| sentence(&capital(it))).collect();

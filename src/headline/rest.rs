@@ -1,8 +1,10 @@
-//! The headlines of questions about runs over time, judges, tasks and grids.
+//! The headlines of questions about runs over time, judges, tasks, grids and other weights.
 
-use super::{Headline, NAMES, counted, day, name, names};
+use super::{Headline, NAMES, capital, counted, day, name, names};
 use crate::answers::grid::Grid;
 use crate::answers::judges::Judges;
+use crate::answers::stress::Stress;
+use crate::answers::stress::words::other_choices;
 use crate::answers::tasks::{FlakyProposal, Tasks};
 use crate::answers::trend::{SubjectTrend, Trend, TrendChange};
 use crate::estimate::{Writing, whole_percent};
@@ -25,7 +27,9 @@ pub fn trend(answer: &Trend) -> Headline {
         }
         [] => {
             let runs = answer.subjects.iter().map(|it| it.runs.len()).max().unwrap_or(0);
-            format!("No alarm in {}", counted(runs as u64, "run"))
+            let of = if answer.subjects.len() > 1 { " of each subject" } else { "" };
+            let most = if answer.subjects.iter().any(|it| it.runs.len() < runs) { "up to " } else { "" };
+            format!("No alarm in {most}{}{of}", counted(runs as u64, "run"))
         }
         [only] => match &only.change {
             Some(change) => format!(
@@ -77,6 +81,57 @@ pub fn tasks(answer: &Tasks) -> Headline {
         (suspect, ..) => format!("The keys of {suspect} of {all} look wrong"),
     };
     Headline::new(text)
+}
+
+/// Returns the headline of a stress test: how often rank 1 stays, and what would give it to another subject.
+pub fn stress(answer: &Stress) -> Headline {
+    let found = &answer.robustness;
+    let around = &found.weights_around;
+    let first: Vec<&str> =
+        around.subjects.iter().filter(|it| it.rank[0] == 1).map(|it| it.subject.as_str()).collect();
+    let (is, stays) = if first.len() == 1 { ("is", "stays") } else { ("are", "stay") };
+    let who = names(&first, NAMES, "subjects");
+    let share = match around.chance_of_same_rank_1 {
+        1.0 => String::from("all"),
+        share => format!("{} of the", whole_percent(share)),
+    };
+    let would = |first: &[String]| {
+        let first: Vec<&str> = first.iter().map(String::as_str).collect();
+        format!("{} would be first", names(&first, NAMES, "subjects"))
+    };
+    let mut others: Vec<(&[String], Vec<String>)> = Vec::new();
+    for (label, choice) in other_choices(found).filter(|(_, it)| it.first_differs && !it.first.is_empty()) {
+        let label = label.strip_prefix("mean ").map_or(label.clone(), |mean| format!("by the {mean} mean"));
+        match others.iter_mut().find(|(first, _)| *first == choice.first) {
+            Some((_, labels)) => labels.push(label),
+            None => others.push((choice.first, vec![label])),
+        }
+    }
+    let mut lead: Vec<String> = others
+        .iter()
+        .take(NAMES)
+        .map(|(first, labels)| format!("{}, {}", capital(&labels.join(" or ")), would(first)))
+        .collect();
+    if lead.is_empty() {
+        lead.push(String::from("No dimension left out and no other mean changes who is first"));
+    }
+    lead.push(match &found.fewest_tasks {
+        Some(fewest) => format!(
+            "Without {} of {}, {} would be first by score",
+            fewest.removed.len(),
+            counted(fewest.tasks, "task"),
+            name(&fewest.overtaker)
+        ),
+        None => String::from("No removal of tasks puts another subject first by score"),
+    });
+    lead.push(String::from(
+        "All this is about the scorecard, by the composite of mean values: the official order and what chance leaves open are on the \
+         leaderboard",
+    ));
+    Headline::new(format!(
+        "{who} {is} first by composite, and {stays} so under {share} weights near those of the scorecard"
+    ))
+    .and(lead)
 }
 
 /// Returns the headline of subjects or runs side by side: at how many tasks they differ.

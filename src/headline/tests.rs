@@ -112,8 +112,9 @@ fn what_the_tasks_can_settle_is_said_of_the_gap_of_the_first_two() {
         told.lead,
         [
             "ibis has 81.7 of 100, 5.0 points ahead of kite.",
-            "16 tasks show a gap of 27.2 points between neighbours four times in five; this one would take about 322.",
             "osprey is clearly behind ibis.",
+            "16 tasks separate neighbours from 27.2 points on, four times in five and with all pairs compared at once; the 5.0 points \
+             between the first two would take about 322 tasks.",
         ]
     );
     assert_eq!(possible(&found), "Only ibis and kite could be first");
@@ -124,11 +125,11 @@ fn who_was_not_compared_is_not_clear_of_others() {
     let none: &[&str] = &[];
     let few = board(&[("ibis", 67.9, none, 1), ("kite", 62.9, none, 1), ("heron", 56.3, none, 1)]);
     let told = leaderboard::one(&few, 100);
-    assert_eq!((told.text.as_str(), told.is_clear), ("ibis leads with 67.9 of 100", false));
     assert_eq!(
-        told.lead,
-        ["ibis has 67.9 of 100, 5.0 points ahead of kite.", "Any of the 3 could be first."]
+        (told.text.as_str(), told.is_clear),
+        ("ibis leads with 67.9 of 100, but any of the 3 could be first", false)
     );
+    assert_eq!(told.lead, ["ibis has 67.9 of 100, 5.0 points ahead of kite."]);
     // One of them is compared, and the other has too few tasks.
     let half = board(&[("ibis", 67.9, &["a"], 1), ("kite", 62.9, none, 1), ("heron", 6.3, &["b"], 3)]);
     let told = leaderboard::one(&half, 100);
@@ -229,8 +230,8 @@ fn a_problem_is_told_by_its_field() {
     for (field, detail, expected) in [
         (
             Some("min_tasks"),
-            "found `abc`, expected a whole number from 1 on",
-            "`min_tasks` must be a whole number from 1 on | It is `abc`.",
+            "found `abc`, expected a whole number of 1 or more",
+            "`min_tasks` must be a whole number of 1 or more | It is `abc`.",
         ),
         (Some("query"), "page: invalid digit found in string", "`page` must be a whole number | "),
         (

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ask::answer::invalid;
-use crate::ask::{Fields, Grid, Items, Judges, Tasks, Trend};
+use crate::ask::{Fields, Grid, Items, Judges, Stress, Tasks, Trend};
 use crate::card::CompiledCard;
 use crate::cards;
 use crate::document::Document;
@@ -176,13 +176,14 @@ fn answer_to(question: &[u8], feeds: &Feeds<'_>, seen: &mut impl See) -> Result<
         "gate" => questions::gate(&asked, seen),
         "rate" => questions::rate(&asked, seen),
         "standing" => questions::standing(&asked, seen),
-        "stress" => questions::stress(&asked, seen),
+        "stress" => questions::ask::<Stress>(&asked, seen),
         "judges" => questions::ask::<Judges>(&asked, seen),
         "tasks" => questions::ask::<Tasks>(&asked, seen),
         "trend" => questions::ask::<Trend>(&asked, seen),
         "grid" => questions::ask::<Grid>(&asked, seen),
-        other => Err(invalid(format!("there is no question `{}`", clean(other)))
-            .hint("there are: leaderboard, compare, gate, rate, standing, stress, judges, tasks, trend")),
+        other => Err(invalid(format!("there is no question `{}`", clean(other))).hint(
+            "there are: leaderboard, compare, gate, rate, standing, stress, judges, tasks, trend, grid",
+        )),
     }
 }
 

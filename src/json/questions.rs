@@ -11,8 +11,7 @@ use super::{Asked, File, See, written};
 use crate::ask::answer::{gaps_of, invalid, subject};
 use crate::ask::compare::{Asked as Sides, of_sides};
 use crate::ask::leaderboard::kept;
-use crate::ask::stress::concentration;
-use crate::ask::{About, Attempts, Compare, Draws, Items, Leaderboard, Standing, Stress};
+use crate::ask::{About, Attempts, Compare, Draws, Items, Leaderboard, Standing};
 use crate::document;
 use crate::error::Error;
 use crate::gate::{BASELINE, Baseline, RUN, comparison_document, judge_leaderboard, judge_sums};
@@ -24,26 +23,17 @@ use crate::rows::Selection;
 use crate::standing::events::{self, Events};
 use crate::sums;
 
-/// The settings of a leaderboard or a stress test that a query does not have.
+/// The settings of a leaderboard that a query does not have.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct BoardSettings {
     attempts: Option<Value>,
     pass: Option<Value>,
     robustness: bool,
-    draws: Option<u32>,
-    seed: Option<u64>,
+    #[serde(flatten)]
+    weights: Draws,
     /// True if the rows are sums instead of items.
     from_sums: bool,
-}
-
-impl BoardSettings {
-    fn weights(&self) -> Result<Draws, Error> {
-        let usual = Draws::default();
-        let draws = self.draws.unwrap_or(usual.draws);
-        number_of("draws", draws.into())?;
-        Ok(Draws { draws, seed: self.seed.unwrap_or(usual.seed) })
-    }
 }
 
 const ITEMS: [&str; 7] = ["subject_field", "task_field", "rename", "where", "since", "until", "as_of"];
@@ -54,7 +44,6 @@ const BOARD: [&str; 14] = [
 ];
 const COMPARE: [&str; 7] = ["first", "second", "card", "fail_if_worse", "strict", "attempts", "pass"];
 const STANDING: [&str; 5] = ["card", "subject", "tasks", "events", "events_text"];
-const STRESS: [&str; 4] = ["card", "concentration", "draws", "seed"];
 const RATE: [&str; 16] = [
     "system", "columns", "set", "arena", "holdout", "by", "judge", "people", "rename", "skip", "component",
     "covariates", "bootstrap", "resamples", "seed", "level",
@@ -65,7 +54,8 @@ pub(super) fn leaderboard(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec
     let more: BoardSettings = asking.settings(&known)?;
     let pass = more.pass.as_ref().map(|points| decimal("pass", points)).transpose()?;
     let ask: Leaderboard = asking.settings(&known)?;
-    let weights = more.weights()?;
+    let weights = more.weights;
+    weights.check()?;
     let attempts = more.attempts.as_ref().map(attempts).transpose()?;
     let ask = Leaderboard { attempts, pass, robustness: more.robustness, weights, ..ask };
     within(ask.sure.confidence.level)?;
@@ -256,24 +246,6 @@ pub(super) fn standing(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8
     let answer = ask.answer(&rows, &events)?;
     seen.see(|| answer.document());
     Ok(answer.lines().collect::<Vec<String>>().join("\n").into_bytes())
-}
-
-pub(super) fn stress(asking: &Asked<'_>, seen: &mut impl See) -> Result<Vec<u8>, Error> {
-    let known = [&STRESS[..], &ITEMS, &SURE].concat();
-    let more: BoardSettings = asking.settings(&known)?;
-    let ask = Stress { weights: more.weights()?, ..asking.settings(&known)? };
-    within(ask.sure.confidence.level)?;
-    let given = ask.concentration;
-    concentration(&given.to_string())
-        .map_err(|why| invalid(format!("`concentration` is `{given}`: {why}")))?;
-    let card = asking.card(ask.card.as_deref())?;
-    if card.is_none() {
-        return Err(invalid("a stress test needs a scorecard").hint("card: workflow"));
-    }
-    let rows = asking.load(selection(&ask.items), card, &ask.items, &asking.files)?.rows;
-    let found = ask.answer(&rows)?;
-    seen.see(|| document::stress(&found.answer, &gaps_of(&rows, By::Score)));
-    Ok(written(&found.answer))
 }
 
 /// Answers a question that every door asks in one way.

@@ -24,6 +24,11 @@ export function words(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Returns a text with what is in backticks as code. */
+export function told(text: string): readonly (string | Node)[] {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? element("code", {}, part) : part));
+}
+
 /** Gets a text of this server. */
 export async function text(address: string): Promise<string> {
   const answer = await fetch(address);

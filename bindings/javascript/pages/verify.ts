@@ -1,7 +1,7 @@
 /** Receipts, checked in this browser. */
 
 import type { Outcome, Verification } from "../src/verify.js";
-import { care, element, engine, text, words } from "./dom.js";
+import { care, element, engine, text, told, words } from "./dom.js";
 
 /** A receipt with what it is checked with; all are texts. */
 interface Asked {
@@ -33,6 +33,7 @@ const STATUSES: Readonly<Record<Verification["status"], string>> = {
   failed: "Verification failed",
 };
 
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 let tables = 0;
 
 /** Checks a receipt and returns what was found; `origin` says where the key is from. */
@@ -45,17 +46,16 @@ async function found(asked: Asked, origin: string): Promise<readonly Node[]> {
     return [...(await found({ ...asked, card_text: null }, origin)), element("p", { class: "care" }, message)];
   }
   const answer = JSON.parse(module.text()) as Verification & Entry;
-  const title = element("h3", {}, `${STATUSES[answer.status]}: ${asked.name}`);
   const lines = [answer.entry == null ? "This is not the receipt of a log: no one has signed it." : about(answer), asked.key === null ? "Without the key of the log, anyone may have signed." : origin];
   const said = lines.filter((line) => line !== "").map((line) => element("p", {}, line));
-  return [title, ...said, table(answer, asked.name)];
+  return [element("h3", {}, `${STATUSES[answer.status]}: ${asked.name}`), ...said, table(answer, asked.name)];
 }
 
 function about({ entry, log }: Entry): string {
   if (entry === undefined) return "";
   const what = entry.subject === undefined ? entry.kind : `${entry.kind} of ${entry.subject}`;
   const where = log === undefined ? "a log" : `the log ${log.name}, of ${log.size}`;
-  return `It says that it is the ${what}, entry ${entry.index} of ${where}, handed in on ${new Date(entry.moment).toUTCString()}.`;
+  return `It says that it is the ${what}, entry ${entry.index} of ${where}, handed in on ${DAY.format(new Date(entry.moment))} UTC.`;
 }
 
 function table(answer: Verification, of: string): HTMLElement {
@@ -65,9 +65,9 @@ function table(answer: Verification, of: string): HTMLElement {
   );
   const rows = answer.checks.map(({ name, outcome, says, details = [] }) => {
     const mark = element("td", outcome === "failed" ? { class: "care" } : {}, OUTCOMES[outcome]);
-    const notes = details.map((line) => element("small", {}, line));
+    const notes = details.map((line) => element("small", {}, ...told(line)));
     const head = element("th", { scope: "row", class: "name" }, element("span", {}, name), ...notes);
-    return element("tr", {}, mark, head, element("td", {}, says));
+    return element("tr", {}, mark, head, element("td", {}, ...told(says)));
   });
   const caption = element("caption", {}, element("span", { id }, `The checks of ${of}, made in this browser`));
   const whole = element("table", {}, caption, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
@@ -125,8 +125,8 @@ function offer(button: HTMLButtonElement, place: Element): void {
   button.addEventListener("click", () => {
     void show(place, async () => {
       const [receipt, item, card_text] = await Promise.all([file(check), file(evidence), file(card)]);
-      const origin = "The key came from this server, so it proves nothing about this server.";
-      return [{ name: "the record", text: receipt ?? "", key: key ?? null, evidence: item, card_text }, origin];
+      const given = { name: "the record", text: receipt ?? "", key: key ?? null, evidence: item, card_text };
+      return [given, "The key came from this server, so it proves nothing about this server."];
     });
   });
 }

@@ -75,7 +75,7 @@ PATHS = [
     (lambda: ks.rate([short(VOTES)], system="bradley-terry"), ["rate", "--system", "bradley-terry", short(VOTES)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of=AS_OF, events=EVENTS, subject="heron"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", "--events", EVENTS, "--subject", "heron", short(AGENTS)]),
     (lambda: ks.standing(short(AGENTS), card=SUPPORT, as_of="2026-03-10T00:00:00Z"), ["standing", "--card", SUPPORT, "--as-of", "2026-03-10T00:00:00Z", short(AGENTS)]),
-    (lambda: ks.stress(RUNS_PATH, card=CARD, draws=200, seed=7), ["stress", CARD, "--draws", "200", "--seed", "7", short(RUNS)]),
+    (lambda: ks.stress(RUNS_PATH, card=CARD, draws=200, seed=7), ["stress", "-c", CARD, "--draws", "200", "--seed", "7", short(RUNS)]),
 ]  # fmt: skip
 RUNS_PATH = short(RUNS)
 

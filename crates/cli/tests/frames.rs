@@ -36,7 +36,7 @@ fn answers_are_those_of_the_same_items_as_lines() {
         &["score", "-c", "points.toml", "--json"],
         &["leaderboard", "-c", "points.toml", "--json"],
         &["compare", "-c", "points.toml", "--json", "agent-a", "agent-b"],
-        &["stress", "points.toml", "--json"],
+        &["stress", "-c", "points.toml", "--json"],
     ];
     for question in questions {
         // Items are named with their file.

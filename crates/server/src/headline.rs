@@ -4,7 +4,7 @@
 use karat::answers::arena::Settled;
 use karat::answers::skill::SkillRating;
 use karat::headline::{Headline, name, names};
-use karat::text::{count, cut, whole_percent};
+use karat::text::{Writing, count, whole_percent};
 use karat_core::number::Score;
 
 use crate::api::arena::{ShownAgent, ShownChallenge};
@@ -197,7 +197,9 @@ pub(crate) fn flows(tasks: &[&TaskState], now: Timestamp) -> Headline {
         public.flat_map(|it| it.plans.values()).filter_map(|plan| Some((score(plan)?, &plan.plan.miner)));
     let mut scored: Vec<(Score, &String)> = scored.collect();
     scored.sort_by_key(|(score, miner)| (std::cmp::Reverse(*score), *miner));
-    let rule = String::from("A plan is worth the median of what its recorders recorded.");
+    let rule = String::from(
+        "A plan is worth the median of its recordings, by score; of two in the middle, the lower one.",
+    );
     match (scored.as_slice(), tasks) {
         ([], []) => told("There is no task yet", []),
         ([], [only]) if !only.is_public(now) => {
@@ -206,14 +208,10 @@ pub(crate) fn flows(tasks: &[&TaskState], now: Timestamp) -> Headline {
         }
         ([], _) => told("No plan has a score yet", [rule]),
         ([(best, miner), rest @ ..], _) => {
-            let next =
-                rest.iter().map(|(score, miner)| format!("{}’s {}", name(miner), three_decimals(*score)));
+            let next = rest.iter().map(|(score, miner)| format!("{}’s {}", name(miner), share(*score)));
             let next: Vec<String> = next.take(NAMES - 1).collect();
             let next = (!next.is_empty()).then(|| format!("Behind it: {}.", next.join(", ")));
-            told(
-                format!("{}’s plan is worth {}", name(miner), three_decimals(*best)),
-                [rule].into_iter().chain(next),
-            )
+            told(format!("{}’s plan is worth {}", name(miner), share(*best)), [rule].into_iter().chain(next))
         }
     }
 }
@@ -226,9 +224,9 @@ pub(crate) fn score(plan: &PlanState) -> Option<Score> {
     }
 }
 
-/// Writes a score with three decimals at most, cut and never rounded up: all of them are in its record.
-pub(crate) fn three_decimals(score: Score) -> String {
-    cut(score.units(), 15, 3)
+/// Writes a score from 0 to 1.
+pub(crate) fn share(score: Score) -> String {
+    Writing::shares().number(score.to_f64())
 }
 
 #[cfg(test)]

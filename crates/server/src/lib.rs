@@ -42,6 +42,7 @@ pub mod cards;
 pub mod clock;
 mod collect;
 pub mod content;
+mod cookie;
 pub mod cosigned;
 mod cost;
 mod decisions;
@@ -67,6 +68,7 @@ pub mod market;
 mod memory;
 mod metrics;
 mod over_cases;
+mod pack;
 mod params;
 pub mod play;
 mod prelude;
@@ -352,7 +354,7 @@ async fn nothing(uri: Uri) -> Problem {
 
 /// One layer for both: the router copies its layers for every request.
 async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let (method, takes_gzip) = (request.method().clone(), web::takes_gzip(request.headers()));
+    let (method, takes_gzip) = (request.method().clone(), pack::takes_gzip(request.headers()));
     let answer = web::browser::around(request, |request| guard::guard(app, request, next)).await;
-    web::packed(&method, takes_gzip, answer).await
+    pack::packed(&method, takes_gzip, answer).await
 }

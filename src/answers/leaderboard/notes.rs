@@ -21,7 +21,7 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
     let mut lines = Vec::new();
     lines.extend(official(basis, board));
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
-    lines.extend(settles(basis, board).map(|line| (Tone::Plain, line)));
+    lines.extend(power(board, basis.scale).map(|line| (Tone::Plain, line)));
     lines.extend(single(method, board).map(|line| (Tone::Care, line)));
     lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
     lines.extend(no_attempts(board).map(|line| (Tone::Care, line)));
@@ -54,21 +54,26 @@ pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboar
 }
 
 /// Says what the tasks can settle.
-fn settles(basis: &Basis, board: &Leaderboard) -> Option<String> {
+pub(crate) fn power(board: &Leaderboard, scale: u32) -> Option<String> {
     let found = board.settles?;
-    let writing = board.writing(basis.scale);
+    let (writing, unit) = (board.writing(scale), board.unit(scale));
     let tasks = count(found.tasks as usize, "task");
-    let unit = board.unit(basis.scale);
-    let of = if board.by == OFFICIAL { " in the mean of runs" } else { "" };
-    let own = match found.gap {
-        Some(gap) => format!("{tasks} settle {}{unit} between neighbours{of}", writing.number(gap)),
-        None => format!("{tasks} settle no difference between neighbours{of}"),
+    let of = if board.by == OFFICIAL { " by the mean of runs" } else { "" };
+    let gap = match found.gap {
+        Some(gap) => format!(
+            "{tasks} separate neighbours{of} from {}{unit} on, four times in five and with all pairs compared at once",
+            writing.number(gap)
+        ),
+        None => format!("{tasks} are too few to separate any neighbours{of}"),
     };
-    let more = found.tasks_for_first.filter(|needed| *needed > found.tasks);
-    let more = more.map(|needed| {
-        format!("; the {}{unit} between the first two take about {needed}", writing.number(found.first))
+    let more = found.tasks_for_first.filter(|more| *more > found.tasks);
+    let more = more.map_or_else(String::new, |more| {
+        format!(
+            "; the {}{unit} between the first two would take about {more} tasks",
+            writing.number(found.first)
+        )
     });
-    Some(format!("{own}, with a chance of 80%{}", more.unwrap_or_default()))
+    Some(format!("{gap}{more}"))
 }
 
 /// Says what an official score is, how it differs from the mean of runs, and which ones are under review.
@@ -87,7 +92,7 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
         .collect();
     let text = match steps.is_empty() {
         true => String::from("the official score of each is the mean of its runs"),
-        false => format!("from the mean of runs to the official score: {}", list(&steps)),
+        false => format!("the official score differs from the mean of runs by {}", list(&steps)),
     };
     lines.push((Tone::Plain, text));
     lines.extend(board.weights.as_ref().map(|weights| (Tone::Care, in_force(weights))));
@@ -143,14 +148,14 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
         let is_tied =
             board.letters.is_some() && has(|row| row.letters.as_ref().is_some_and(|it| !it.is_empty()));
         let tied = is_tied.then(|| {
-            format!("two that share a letter are tied by their runs: a comparison does not separate them, at {level}")
+            format!("a comparison of their runs does not separate two that are joined as tied, at {level}")
         });
         let parts: Vec<String> = tied.into_iter().chain(few).collect();
         return Some(parts.join("; ")).filter(|text| !text.is_empty());
     }
     let ranks =
         format!("the ranks that the comparisons of all pairs leave open, at {level} for all together (Holm)");
-    let letters = "; two that share a letter are tied: a comparison does not separate them";
+    let letters = "; a comparison does not separate two that are joined as tied";
     let few = few.map(|few| format!("; {few}")).unwrap_or_default();
     Some(format!("rank range: {ranks}{letters}{few}"))
 }
@@ -219,9 +224,9 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
 /// Returns the origin of a treatment in words.
 const fn origin(source: ChoiceSource) -> &'static str {
     match source {
-        ChoiceSource::Scorecard => "from [standing].outcomes of the card",
-        ChoiceSource::Default => "the default",
-        ChoiceSource::Request => "from --count",
+        ChoiceSource::Scorecard => "as the scorecard says",
+        ChoiceSource::Default => "by default",
+        ChoiceSource::Request => "by --count",
     }
 }
 
@@ -245,7 +250,7 @@ fn outcomes(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
             if is_common { format!("{text})") } else { format!("{text}, {source})") }
         },
     );
-    let common = if is_common { format!("; the treatment is {first}") } else { String::new() };
+    let common = if is_common { format!(", {first}") } else { String::new() };
     let each: Vec<String> = each.collect();
     lines.push((Tone::Plain, format!("ended without success or failure: {}{common}", list(&each))));
     let single = rankings.rankings.iter().filter_map(|it| {

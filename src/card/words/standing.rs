@@ -104,7 +104,8 @@ pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<(&'static str,
 }
 
 fn score(standing: &Standing) -> String {
-    let tasks = standing.window.tasks.map(|tasks| count(tasks.get() as usize, "task"));
+    let noun = if standing.window.is_distinct { "task" } else { "item" };
+    let tasks = standing.window.tasks.map(|tasks| count(tasks.get() as usize, noun));
     let span = standing.window.span_seconds.map(|span| time(span.get()));
     let reach = match (tasks, span) {
         (None, None) => "all items".to_owned(),

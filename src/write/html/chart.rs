@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::scale::{Scale, coordinate, percent};
 
 /// The room to the left of the values, which the numbers of the axis need, and to the right, in percent.
-const LEFT: f64 = 6.0;
+const LEFT: f64 = 9.0;
 const RIGHT: f64 = 2.0;
 /// The width of the paths, in their units.
 const UNITS: f64 = 1000.0;

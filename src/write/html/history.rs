@@ -22,10 +22,14 @@ const DAY: i64 = 86_400_000;
 /// The heights of a panel in pixels: among others, and alone.
 const SMALL: f64 = 170.0;
 const WIDE: f64 = 280.0;
-/// Beyond this number values have no marks; the table has all.
+/// The most values of a panel that say what they are under the pointer; the table has all.
 const MOST_MARKS: usize = 120;
+/// Up to this number panels are wide, and their values say what they are.
+const MOST_MARKED: usize = 2;
 /// Up to this number what is flagged is written beside it.
 const MOST_WRITTEN: usize = 3;
+/// The most characters of what is written there: half of a phone.
+const LONG: usize = 28;
 
 /// The axes that all panels share.
 struct Axes {
@@ -43,21 +47,24 @@ struct Times {
 /// Draws the histories of all subjects.
 pub(super) fn draw(id: &str, history: &History) -> Markup {
     let (shown, hidden) = history.series.split_at(history.series.len().min(MOST_PANELS));
+    let has_marks = history.series.len() <= MOST_MARKED;
     let points = || shown.iter().flat_map(|series| &series.points);
-    let values = points().flat_map(|point| [point.value, point.line]).flatten();
-    let height = if shown.len() == 1 { WIDE } else { SMALL };
+    let ends = |point: &Point| point.band.map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
+    let values =
+        points().flat_map(|point| [point.value, point.line].into_iter().chain(ends(point))).flatten();
+    let height = if shown.len() <= MOST_MARKED { WIDE } else { SMALL };
     let axes =
         Axes { chart: Chart { height, up: Scale::covering(history.range, values) }, times: Times::of(shown) };
     html! {
         p.caption id=(id) { (history.caption) }
         p.key {
-            span { (sample("dots", "M12 6h.01")) (history.value_label) }
-            span { (sample("line", "M2 6H22")) (history.line_label) }
+            span { (sample(if has_marks { html! { circle cx="12" cy="6" r="4.5" {} } } else { path("dots", "M12 6h.01") })) (history.value_label) }
+            span { (sample(path("line", "M2 6H22"))) (history.line_label) }
             @if points().any(|point| point.flag.is_some()) {
-                span { (sample("flag", "M12 1l5 5-5 5-5-5z")) "flagged, told below" }
+                span { @if has_marks { (sample(html! { circle.held cx="12" cy="6" r="4.5" {} })) } "flagged, told below" }
             }
         }
-        div.panels.wide[shown.len() == 1] role="group" aria-labelledby=(id) {
+        div.panels.wide[shown.len() <= MOST_MARKED] role="group" aria-labelledby=(id) {
             @for (index, series) in shown.iter().enumerate() {
                 (panel(&format!("{id}p{}", index + 1), history, series, &axes))
             }
@@ -67,8 +74,12 @@ pub(super) fn draw(id: &str, history: &History) -> Markup {
     }
 }
 
-fn sample(class: &str, path: &str) -> Markup {
-    html! { svg aria-hidden="true" viewBox="0 0 24 12" width="24" height="12" { path class=(class) d=(path) {} } }
+fn sample(drawing: Markup) -> Markup {
+    html! { svg aria-hidden="true" viewBox="0 0 24 12" width="24" height="12" { (drawing) } }
+}
+
+fn path(class: &str, path: &str) -> Markup {
+    html! { path class=(class) d=(path) {} }
 }
 
 fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
@@ -78,11 +89,17 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
         all().filter_map(|(at, point)| Some((at, point, point.flag.as_deref()?))).collect();
     let marked: Vec<(usize, &Point, f64)> =
         all().filter_map(|(at, point)| Some((at, point, point.value.filter(|it| it.is_finite())?))).collect();
-    let has_marks = marked.len() <= MOST_MARKS && history.series.len() == 1;
-    let dots = if has_marks { String::new() } else { dots(series, axes) };
+    let has_marks = history.series.len() <= MOST_MARKED;
+    // The last of each stretch, so that the end is among them.
+    let stretch = marked.len().div_ceil(MOST_MARKS).max(1);
+    let is_marked =
+        |at: usize, point: &Point| (marked.len() - at - 1).is_multiple_of(stretch) || point.flag.is_some();
+    let dots = if has_marks && stretch == 1 { String::new() } else { dots(series, axes) };
     let says = |at: usize, point: &Point, value: f64| {
         let flag = point.flag.as_ref().map_or_else(String::new, |flag| format!(": {flag}"));
-        format!("{}: {}{flag}", times.name(at, point), written(value, history.decimals))
+        let band =
+            point.band.map_or_else(String::new, |band| format!(" ({})", from_to(band, history.decimals)));
+        format!("{}: {}{band}{flag}", times.name(at, point), written(value, history.decimals))
     };
     html! {
         figure {
@@ -96,9 +113,9 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                         (chart.below("early", 0.0, &first))
                         @if first != last { (chart.below("late", 1.0, &last)) }
                     }
-                    (chart.paths(&[("dots", &dots), ("line", &line(series, axes))]))
+                    (chart.paths(&[("band", &band(series, axes)), ("dots", &dots), ("line", &line(series, axes))]))
                     @if has_marks {
-                        @for (at, point, value) in &marked {
+                        @for (_, (at, point, value)) in marked.iter().enumerate().filter(|(place, (_, point, _))| is_marked(*place, point)) {
                             @let class = if point.flag.is_some() { "held" } else { "" };
                             (chart.dot(class, times.place(*at, point), *value, &says(*at, point, *value)))
                         }
@@ -108,9 +125,9 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                     @for (number, (at, point, flag)) in flags.iter().enumerate() {
                         @let place = times.place(*at, point);
                         @let down = chart.down(point.value.or(point.line).unwrap_or_default());
-                        @let class = if place > 0.6 { "flag late" } else { "flag" };
+                        @let class = if place > 0.5 { "flag late" } else { "flag" };
                         text class=(class) x=(Chart::across(place)) y=(coordinate(down - 9.0)) {
-                            @if flags.len() <= MOST_WRITTEN && has_marks { (flag) } @else { (number + 1) }
+                            @if flags.len() <= MOST_WRITTEN && has_marks && flag.chars().count() <= LONG { (flag) } @else { (number + 1) }
                         }
                     }
                 }
@@ -189,6 +206,25 @@ fn dots(series: &Series, axes: &Axes) -> String {
     places.into_iter().map(|place| format!("M{place}h.01")).collect()
 }
 
+/// Draws what the line may be as an area: along the high ends, and back along the low ones.
+fn band(series: &Series, axes: &Axes) -> String {
+    let places = series.points.iter().enumerate().filter_map(|(at, point)| {
+        let (low, high) = point.band.filter(|(low, high)| low.is_finite() && high.is_finite())?;
+        let pair = |value| Chart::pair(axes.times.place(at, point), axes.chart.down(value));
+        Some((pair(low), pair(high)))
+    });
+    let (lows, highs): (Vec<String>, Vec<String>) = places.unzip();
+    if lows.len() < 2 {
+        return String::new();
+    }
+    let back: Vec<String> = lows.into_iter().rev().collect();
+    format!("M{}L{}Z", highs.join("L"), back.join("L"))
+}
+
+fn from_to((low, high): (f64, f64), decimals: usize) -> String {
+    format!("{} to {}", written(low, decimals), written(high, decimals))
+}
+
 /// Draws the line, with a gap where it has no value.
 fn line(series: &Series, axes: &Axes) -> String {
     let mut path = String::new();
@@ -250,6 +286,7 @@ fn numbers(id: &str, history: &History, times: &Times) -> Markup {
             Cell::Text(point.time.map_or_else(|| (at + 1).to_string(), |time| time.to_string())),
             text(point.value),
             text(point.line),
+            Cell::of_text(point.band.map(|band| from_to(band, history.decimals))),
             Cell::Text(point.flag.clone().unwrap_or_default()),
         ]
         .into()
@@ -263,6 +300,8 @@ fn numbers(id: &str, history: &History, times: &Times) -> Markup {
         Column::text(if times.has_times { "time" } else { "number" }),
         Column::number("").labelled(&history.value_label),
         Column::number("").labelled(&history.line_label),
+        Column::text("range")
+            .shown_if(history.series.iter().flat_map(|it| &it.points).any(|it| it.band.is_some())),
         Column::text("flag"),
     ];
     table::draw(&format!("{id}n"), &Table::new(caption, columns, rows.collect()))

@@ -23,6 +23,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::direction::isolated_page;
 use crate::document::figure::{Fact, Figure, History, Rung};
 use crate::document::{Cell, Column, Document, Entry, Level, Part, Row, Table};
+use crate::headline;
 use crate::text::{Tone, clean};
 
 /// The style of every page; see [`compact`].
@@ -213,7 +214,7 @@ pub fn reproduce(document: &Document) -> Markup {
     html! {
         section aria-labelledby="reproduce" {
             h2 id="reproduce" { "Reproduce this" }
-            @for line in &document.lines { p { (words(line)) } }
+            @for line in &document.lines { p { (with_capital(line)) } }
             @if !document.command.is_empty() { pre { code { (document.command) } } }
             dl.about { @for (label, value) in &document.about { div { dt { (label) } dd { (told(value)) } } } }
         }
@@ -232,7 +233,7 @@ pub fn table(id: &str, table: &Table) -> Markup {
 }
 
 pub use table::cells;
-pub use words::{moment, told, words};
+pub use words::{moment, told, with_capital, words};
 
 /// Returns values over time. Its ids begin with `id`, which must be unique on the page.
 pub fn history(id: &str, history: &History) -> Markup {
@@ -275,7 +276,7 @@ fn urgent(document: &Document) -> Vec<Markup> {
         Part::Note(Tone::Care | Tone::Bad, text) => Some(text),
         _ => None,
     });
-    findings.chain(notes).map(|text| words(text)).collect()
+    findings.chain(notes).map(|text| with_capital(text)).collect()
 }
 
 /// Returns a section for each heading, without those that are empty.
@@ -301,6 +302,7 @@ fn sections(document: &Document) -> Vec<Section> {
             Part::Heading(_) => {}
             // It is among what is read first.
             Part::Note(Tone::Care | Tone::Bad, _) if !is_below => {}
+            Part::Note(_, text) if document.headline.lead.contains(&headline::sentence(text)) => {}
             Part::Table(table) if table.tone != Tone::Plain => {
                 let table = Table { caption: String::from("Tasks"), ..table.clone() };
                 parts.extend(by_unit(&table).into_iter().map(Part::Table));
@@ -345,7 +347,7 @@ fn drawn(id: &str, sections: &[Section]) -> Markup {
 fn part(id: &str, part: &Part) -> Markup {
     match part {
         Part::Note(tone, text) => {
-            html! { p class=[matches!(tone, Tone::Care | Tone::Bad).then_some("care")] { (words(text)) } }
+            html! { p class=[matches!(tone, Tone::Care | Tone::Bad).then_some("care")] { (with_capital(text)) } }
         }
         Part::Table(it) => html! { div.figure { (table(id, it)) } },
         Part::Figure(figure) => html! {
@@ -360,7 +362,9 @@ fn part(id: &str, part: &Part) -> Markup {
                 }
             }
         },
-        Part::List(entries) => html! { ul.sentences { @for it in entries { li { (words(&it.text)) } } } },
+        Part::List(entries) => {
+            html! { ul.sentences { @for it in entries { li { (with_capital(&it.text)) } } } }
+        }
         Part::Heading(_) => html! {},
     }
 }

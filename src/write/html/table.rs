@@ -6,8 +6,10 @@ use maud::{Markup, html};
 use super::scale::{Scale, percent as share_of};
 use super::ties::Ties;
 use super::{spark, told, words};
+use crate::document::terms::term;
 use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
 use crate::estimate::percent;
+use crate::headline::capital;
 use crate::text::{Tone, clean};
 
 /// The number of shaded columns from which their names are upright.
@@ -87,15 +89,39 @@ pub(super) fn draw(id: &str, table: &Table) -> Markup {
         },
     );
     let has_filter = body.is_none_or(|body| !body.starts_with("fixed")) && table.rows.len() >= FILTERED;
-    html! { @if has_filter { p.filter {} } (drawn) @if shades > 0 { (key()) } }
+    html! { @if has_filter { p.filter {} } (drawn) @if shades > 0 { (key(table)) } (terms(id, &columns)) }
+}
+
+/// Returns the terms among the columns, each of which says what it means.
+fn terms(id: &str, columns: &[Drawn<'_>]) -> Markup {
+    let known = || columns.iter().filter_map(|it| Some((it.column, term(&it.column.key)?)));
+    html! {
+        @if known().next().is_some() {
+            p.terms {
+                "What is "
+                @for (at, (column, meaning)) in known().enumerate() {
+                    @let target = format!("{id}w{at}");
+                    button.term type="button" popovertarget=(target) { (column.label) }
+                    span id=(target) popover { b { (capital(&column.label)) } " " (meaning) }
+                }
+            }
+        }
+    }
 }
 
 /// Returns the key of the grounds.
-fn key() -> Markup {
+fn key(table: &Table) -> Markup {
+    let shades = table.columns.iter().enumerate().filter(|(_, it)| it.kind == Kind::Shade);
+    let cells: Vec<&Cell> =
+        shades.flat_map(|(at, _)| table.rows.iter().filter_map(move |row| row.cells.get(at))).collect();
+    let [low, high] =
+        if cells.iter().any(|it| matches!(it, Cell::Share(_))) { ["0%", "100%"] } else { ["0", "1"] };
     html! {
         p.key {
-            span { "0" @for step in [0, 2, 4, 6, 8, 10] { i class=(format!("h{step}")) {} } "1" }
-            span { i.absent {} "no value, which is not a zero" }
+            span { (low) @for step in [0, 2, 4, 6, 8, 10] { i class=(format!("h{step}")) {} } (high) }
+            @if cells.iter().any(|it| matches!(it, Cell::Absent | Cell::Without(_))) {
+                span { i.absent {} "no value, which is not a zero" }
+            }
         }
     }
 }
@@ -228,7 +254,7 @@ fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
             }
         },
         (Cell::Absent | Cell::Without(_) | Cell::Interval(_) | Cell::Trend(_) | Cell::Share(_), ..) => {
-            html! { td.absent data-label=(label) { (why(cell)) } }
+            html! { td.absent.number[it.column.is_number()] data-label=(label) { (why(cell)) } }
         }
         (Cell::Places(places), ..) => html! {
             td data-label=(label) { @for (at, place) in places.iter().enumerate() { @if at > 0 { ", " } (linked(place)) } }

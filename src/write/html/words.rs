@@ -3,7 +3,7 @@
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 
-use crate::headline::day;
+use crate::headline::{capital, day};
 
 /// Shows a text: what is in backticks as code, a timestamp as people write it, a digest as code.
 pub fn words(text: &str) -> Markup {
@@ -11,6 +11,15 @@ pub fn words(text: &str) -> Markup {
         @for (at, part) in text.split('`').enumerate() {
             @if at % 2 == 1 { code { (part) } } @else { (told(part)) }
         }
+    }
+}
+
+/// Shows a sentence, with a capital if it begins with a word and not with the name of a card or a digest.
+pub fn with_capital(text: &str) -> Markup {
+    let first = text.split(' ').next().unwrap_or_default().trim_end_matches(',');
+    match first.bytes().all(|it| it.is_ascii_lowercase()) {
+        true => words(&capital(text)),
+        false => words(text),
     }
 }
 

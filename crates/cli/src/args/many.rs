@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use karat::ask::{Compare, Floors, Leaderboard, Stress};
+use karat::ask::{Compare, Floors, Leaderboard};
 use karat_terminal::format::FormatArgs;
 
 /// The form of the answer.
@@ -96,25 +96,6 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub picture: PictureArgs,
     /// Records, or evidence with --card
-    #[arg(value_name = "FILE")]
-    pub files: Vec<String>,
-}
-
-/// The scorecard to vary, and the items to rank.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Random weights lie near those of the card (Dirichlet), or anywhere.
-
-Example:
-  karat stress examples/cards/task-run.toml examples/leaderboard/runs.csv")]
-pub struct StressArgs {
-    /// The question
-    #[command(flatten)]
-    pub ask: Stress,
-    /// The form
-    #[command(flatten)]
-    pub form: FormArgs,
-    /// Records or evidence; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
 }

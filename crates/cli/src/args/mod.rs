@@ -38,11 +38,11 @@ pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 use karat::ask::moment::{AsOf, moment};
-use karat::ask::{Fields, Grid, Judges, Tasks, Trend, points};
+use karat::ask::{Fields, Grid, Judges, Stress, Tasks, Trend, points};
 use karat::sql::Dialect;
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
-pub use many::{CompareArgs, FormArgs, LeaderboardArgs, PictureArgs, QuestionArgs, StressArgs};
+pub use many::{CompareArgs, FormArgs, LeaderboardArgs, PictureArgs, QuestionArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
@@ -106,7 +106,13 @@ pub enum Verb {
     /// Rate competitors from their matches
     Rate(Box<rate::RateArgs>),
     /// Say how far a ranking depends on its scorecard and single tasks
-    Stress(StressArgs),
+    #[command(after_help = "\
+Random weights lie near those of the card (Dirichlet), or anywhere.
+
+Example:
+  karat stress -c examples/cards/task-run.toml \\
+    examples/leaderboard/runs.csv")]
+    Stress(QuestionArgs<Stress>),
     /// Hold judges against labels of people, and correct their scores
     #[command(after_help = "\
 Example:

@@ -36,7 +36,6 @@ mod score_rows;
 mod serve;
 mod site;
 pub mod standing;
-mod stress;
 mod tune;
 mod verify;
 #[cfg(feature = "server")]
@@ -69,7 +68,7 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Leaderboard(args) => leaderboard::run(args, cli),
         Verb::Standing(args) => standing::run(args, cli),
         Verb::Compare(args) => compare::run(args, cli),
-        Verb::Stress(args) => stress::run(args, cli),
+        Verb::Stress(args) => question::run(args, cli),
         Verb::Judges(args) => question::run(args, cli),
         Verb::Tasks(args) => question::run(args, cli),
         Verb::Trend(args) => question::run(args, cli),

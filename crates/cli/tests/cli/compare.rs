@@ -136,7 +136,7 @@ fn long_names_do_not_fill_the_screen() {
     let run = karat_reading(&["compare", &first, &second, "--card", CARD, "--table"], &table(&rows));
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert!(run.stdout.contains("only by aaa"));
-    let stress = karat_reading(&["stress", CARD, "--table"], &table(&rows)).stdout;
+    let stress = karat_reading(&["stress", "-c", CARD, "--table"], &table(&rows)).stdout;
     let runs = line("compare heron ibis --card CARD RUNS --table").stdout;
     for screen in [run.stdout, stress, runs] {
         assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");

@@ -390,9 +390,9 @@ fn a_page_is_a_document_and_its_command_or_a_handler_and_its_route() {
     let [handler, route, check] =
         ["crates/server/src/web/NAME.rs", "crates/server/src/web/mod.rs", "scripts/browser-checks/main.cjs"];
     assert_eq!(steps("page"), [&report[..], &[handler, route, check]].concat());
-    let named = report.map(|file| file.replace("NAME", "stress"));
+    let named = report.map(|file| file.replace("NAME", "tune"));
     assert!(named.iter().all(|file| root().join(file).exists()), "{named:?}");
-    assert_eq!(naming(&["document::stress("], &["crates/cli/src"], ""), [named[1].as_str()]);
+    assert_eq!(naming(&["document::tune("], &["crates/cli/src"], ""), [named[1].as_str()]);
     assert!(root().join(handler.replace("NAME", "reviews")).exists());
     assert_eq!(naming(&["\"/reviews\", get("], &["crates/server/src"], ""), [route]);
     assert!(read(check).contains("\"/reviews\""));
@@ -562,7 +562,7 @@ fn every_member_of_evidence_and_of_answers_about_items_is_described_in_its_schem
         ("leaderboard", with(&["leaderboard", "--attempts", "2", "--robustness", "--min-tasks", "2"])),
         ("compare", with(&["compare", "heron", "ibis", "--fail-if-worse=50"])),
         ("compare-files", [&["compare"][..], &files[..], &runs[..2]].concat()),
-        ("stress", [&["stress"][..], &runs[1..]].concat()),
+        ("stress", with(&["stress"])),
     ] {
         let schema: Value = serde_json::from_str(&karat(&["schema", name]).stdout).unwrap();
         let (mut described, mut mute) = (BTreeSet::new(), Vec::new());

@@ -562,6 +562,7 @@ fn questions_about_records_are_answered_over_http_as_by_the_command() {
         ("tasks", "--rate 0.1", "rate=0.1"),
         ("trend", "--run judge", "run=judge"),
         ("grid", "--run judge", "run=judge"),
+        ("stress", "--draws 60 --seed 7 --concentration 5", "draws=60&seed=7&concentration=5"),
     ] {
         let run = folder.line(&format!("{name} --card judged.toml answers.jsonl {flags} --format json"));
         assert_eq!(run.status, 0, "{}", run.screen());

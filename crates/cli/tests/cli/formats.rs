@@ -27,7 +27,7 @@ const VERBS: [(&str, &[&str]); 9] = [
         "rate",
         &["--system", "bradley-terry", "--covariates", "length,headers", "examples/matches/answers.csv"],
     ),
-    ("stress", &[CARD, RUNS]),
+    ("stress", &["-c", CARD, RUNS]),
     ("explain", &["-c", "trust@1.1.0", "examples/trust/agent.json"]),
 ];
 
@@ -323,7 +323,8 @@ fn tables(format: &str, text: &str) -> Vec<Vec<Vec<String>>> {
             let cell = |part: &str| part.split_once('>').map(|(_, rest)| inner(rest));
             row.replace("<th", "<td").split("<td").skip(1).filter_map(cell).collect()
         };
-        let rows = |table: &str| table.split("<tr").skip(1).map(cells).collect();
+        let own = |table: &'_ str| table.split("</table>").next().unwrap_or_default().to_owned();
+        let rows = |table: &str| own(table).split("<tr").skip(1).map(cells).collect();
         return text.split("<table").skip(1).map(rows).collect();
     }
     let cells = |line: &str| {

@@ -165,7 +165,10 @@ const VERBS: [(&[&str], &[&str]); 12] = [
         &["explain", "-c", "odd.toml", "-i", "NAME-6/3", "new.jsonl"],
         &["table", "json", "csv", "markdown", "github"],
     ),
-    (&["stress", "odd.toml", "new.jsonl"], &["table", "json", "jsonl", "csv", "markdown", "github", "html"]),
+    (
+        &["stress", "-c", "odd.toml", "new.jsonl"],
+        &["table", "json", "jsonl", "csv", "markdown", "github", "html"],
+    ),
     (
         &["rate", "--system", "glicko2", "matches.jsonl"],
         &["table", "json", "jsonl", "csv", "markdown", "github", "html"],

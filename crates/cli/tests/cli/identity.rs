@@ -117,7 +117,7 @@ fn a_file_counts_once() {
         &["leaderboard", "-c", "card.toml"],
         &["standing", "--as-of", "2026-05-01T00:00:00Z", "-c", "card.toml"],
         &["compare", "a", "b", "-c", "card.toml"],
-        &["stress", "card.toml"],
+        &["stress", "-c", "card.toml"],
     ];
     for verb in verbs {
         for other in ["runs.csv", "./runs.csv", "sub/../runs.csv"] {

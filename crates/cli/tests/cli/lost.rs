@@ -322,7 +322,7 @@ fn no_name_of_a_file_is_a_command_of_a_runner_and_no_device_is_read() {
         &["score", "-c", "run"],
         &["standing", "-c", "run", "--as-of", "2026-01-01"],
         &["compare", "z.json", "d", "-c", "run"],
-        &["stress", "run"],
+        &["stress", "-c", "run"],
         &["badge", "-c", "run"],
         &["import"],
         &["rate", "--system", "elo"],

@@ -157,7 +157,7 @@ fn every_question_has_the_document_of_its_command() {
         same(
             &["leaderboard/runs.csv"],
             json!({"question": "stress", "card_text": card, "settings": settings}),
-            &format!("stress task-run.toml runs.csv {flags}"),
+            &format!("stress -c task-run.toml runs.csv {flags}"),
         );
     }
     for (settings, flags) in [

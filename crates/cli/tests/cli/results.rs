@@ -67,7 +67,7 @@ fn every_door_asks_what_rows_over_cases_are_and_takes_parts_for_their_run() {
         "compare a b --json -c solved.toml rows.csv",
         "check --json",
         "standing --json -c window.toml --as-of 2026-02-01T00:00:00Z rows.csv",
-        "stress solved.toml --json --subject-field subject rows.csv",
+        "stress -c solved.toml --json --subject-field subject rows.csv",
     ];
     for line in doors {
         let found = of.line(line);

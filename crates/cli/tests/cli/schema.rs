@@ -351,7 +351,7 @@ fn what_karat_writes_satisfies_its_schema() {
         ("check", says("check --json --project examples/project/karat.toml")),
         ("standing", karat(&agents).stdout),
         ("task", karat(&tasks).stdout),
-        ("stress", says("stress examples/cards/task-run.toml examples/leaderboard/runs.csv")),
+        ("stress", says("stress -c examples/cards/task-run.toml examples/leaderboard/runs.csv")),
         (
             "tune",
             says(

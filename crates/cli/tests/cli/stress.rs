@@ -30,7 +30,7 @@ fn stressed(items: &str, flags: &str) -> Value {
     let folder = Folder::new();
     folder.write("two.toml", CARD_OF_TWO);
     folder.write("items.jsonl", items);
-    let arguments = format!("stress two.toml items.jsonl --draws 400 {flags}");
+    let arguments = format!("stress -c two.toml items.jsonl --draws 400 {flags}");
     parsed(&folder.karat(&arguments.split_whitespace().collect::<Vec<_>>()))
 }
 
@@ -82,21 +82,46 @@ fn a_rank_is_kept_as_often_as_the_weights_allow() {
 }
 
 #[test]
+fn the_headline_says_how_often_rank_1_stays_and_what_would_give_it_to_another() {
+    let page = line("stress -c CARD RUNS --format html").stdout;
+    for told in [
+        "<h1>ibis is first by composite, and stays so under all weights near those of the scorecard</h1>",
+        "Without solved or by the minimum mean, kite would be first.",
+        "Without 3 of 16 tasks, kite would be first by score.",
+    ] {
+        assert!(page.contains(told), "{told}: {page}");
+    }
+    // Where weights decide, it says in which share.
+    let folder = Folder::new();
+    folder.write("two.toml", CARD_OF_TWO);
+    folder.write("items.jsonl", CROSSED);
+    let page =
+        folder.karat(&["stress", "-c", "two.toml", "items.jsonl", "--draws", "400", "--html", "x.html"]);
+    assert_eq!(page.status, 0, "{}", page.screen());
+    let page = std::fs::read_to_string(folder.path().join("x.html")).unwrap();
+    assert!(
+        page.contains("a is first by composite, and stays so under ")
+            && page.contains("% of the weights near"),
+        "{page}"
+    );
+}
+
+#[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
-    let run = |seed: &str| line(&format!("stress CARD RUNS --concentration 5 --seed {seed}"));
+    let run = |seed: &str| line(&format!("stress -c CARD RUNS --concentration 5 --seed {seed}"));
     assert_eq!(run("1").stdout, run("1").stdout);
     assert_ne!(parsed(&run("1"))["robustness"], parsed(&run("2"))["robustness"]);
     let (alone, beside) =
-        (parsed(&line("stress CARD RUNS")), parsed(&line("leaderboard --card CARD RUNS --robustness")));
+        (parsed(&line("stress -c CARD RUNS")), parsed(&line("leaderboard --card CARD RUNS --robustness")));
     assert_eq!(alone["robustness"], beside["leaderboards"][0]["robustness"]);
 }
 
 #[test]
 fn what_is_refused_and_how_it_is_mended() {
     let lines = [
-        "stress CARD RUNS --where subject=heron", "stress CARD RUNS --concentration 0",
-        "stress task-run RUNS", "stress arena RUNS", "stress CARD RUNS --where outcome=no-verdict",
-        "stress CARD RUNS --level 0.99", "stress",
+        "stress -c CARD RUNS --where subject=heron", "stress -c CARD RUNS --concentration 0",
+        "stress -c task-run RUNS", "stress -c arena RUNS", "stress -c CARD RUNS --where outcome=no-verdict",
+        "stress -c CARD RUNS --level 0.99", "stress",
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));
@@ -163,7 +188,7 @@ fn a_tree_of_groups_has_the_composites_of_its_scores() {
                 (it["subject"].as_str().unwrap_or_default().into(), it["composite"].as_f64().unwrap_or(-1.0))
             })
             .collect();
-        let found = parsed(&folder.karat(&["stress", "tree.toml", "items.jsonl", "--draws", "100"]));
+        let found = parsed(&folder.karat(&["stress", "-c", "tree.toml", "items.jsonl", "--draws", "100"]));
         for it in list(&found, "/robustness/weights_around/subjects") {
             let own = composites.iter().find(|(subject, _)| it["subject"] == *subject).map(|it| it.1);
             let composite = it["composite"].as_f64();
@@ -187,7 +212,7 @@ fn groups_are_left_out_and_their_weights_vary() {
     folder.write("three.toml", &format!("{}{group}", head.trim_end()));
     let items = "{\"subject\":\"a\",\"x\":0.9,\"y\":0.9,\"z\":0.2}\n{\"subject\":\"b\",\"x\":0.5,\"y\":0.8,\"z\":0.8}\n";
     folder.write("items.jsonl", items);
-    let found = parsed(&folder.karat(&["stress", "three.toml", "items.jsonl", "--draws", "400"]));
+    let found = parsed(&folder.karat(&["stress", "-c", "three.toml", "items.jsonl", "--draws", "400"]));
     let rank_1: Vec<&Value> = list(&found, "/robustness/weights_around/subjects").iter().collect();
     // a: (0.9 + 0.2) / 2, b: (0.5 + 0.8) / 2.
     assert_eq!((&rank_1[0]["subject"], rank_1[0]["composite"].as_f64()), (&"b".into(), Some(65.0)));

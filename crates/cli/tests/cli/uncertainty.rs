@@ -81,20 +81,18 @@ fn the_origin_of_each_choice_for_outcomes_is_named() {
     };
     let card = example("cards/task-run.toml");
     let (text, sources) = screen("", &card);
-    assert!(text.contains("the treatment is from [standing].outcomes of the card"), "{text}");
+    assert!(text.contains("1 refused (failure), as the scorecard says"), "{text}");
     assert_eq!(sources["stopped"], "scorecard");
     let (text, sources) = screen("--count stopped=scored", &card);
     assert!(
-        text.contains("1 stopped (scored, from --count) and 1 refused (failure, from [standing].outcomes"),
+        text.contains("1 stopped (scored, by --count) and 1 refused (failure, as the scorecard says"),
         "{text}"
     );
     assert_eq!((&sources["stopped"], &sources["refused"]), (&"request".into(), &"scorecard".into()));
     let stated = "outcomes = { no-verdict = \"excluded\", stopped = \"failure\", not-applicable = \"excluded\", refused = \"failure\" }";
     let (text, sources) = screen("", &card.replace(stated, "outcomes = { stopped = \"failure\" }"));
     assert!(
-        text.contains(
-            "1 stopped (failure, from [standing].outcomes of the card) and 1 refused (failure, the default)"
-        ),
+        text.contains("1 stopped (failure, as the scorecard says) and 1 refused (failure, by default)"),
         "{text}"
     );
     assert_eq!((&sources["stopped"], &sources["refused"]), (&"scorecard".into(), &"default".into()));

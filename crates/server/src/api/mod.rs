@@ -54,6 +54,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(questions::judges))
         .routes(routes!(questions::tasks))
         .routes(routes!(questions::trend))
+        .routes(routes!(questions::stress))
         .routes(routes!(questions::compare))
         .routes(routes!(questions::grid))
         .routes(routes!(reviews::queue, reviews::decide))

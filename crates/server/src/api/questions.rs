@@ -5,7 +5,7 @@ use axum::http::Uri;
 use karat::answers;
 use karat::ask::About;
 use karat::ask::answer::gaps_of;
-use karat::ask::{Confidence, Duel, Grid, Items, Judges, Tasks, Trend};
+use karat::ask::{Confidence, Draws, Duel, Grid, Items, Judges, Stress, Tasks, Trend};
 use karat::document::Document;
 use karat::error::Error;
 use karat::leaderboard::By;
@@ -31,6 +31,9 @@ pub struct OfRecords {
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
 }
+
+/// The most subjects that the rankings of one question may have together.
+const RANKED_MAX: u64 = 5_000_000;
 
 const OF_RECORDS: [&str; 3] = ["track", "trust", "known_at"];
 
@@ -83,6 +86,15 @@ pub(crate) async fn compare(Get(app, _): Get, uri: Uri) -> Answer {
     Absent, Unfit))]
 pub(crate) async fn grid(Get(app, _): Get, uri: Uri) -> Answer {
     ask::<Grid>(&app, &uri).await
+}
+
+/// Ranks under other weights, other means, without each dimension and without tasks, as `karat stress` does.
+#[utoipa::path(get, operation_id = "show_stress", path = "/v1/stress", tag = "records",
+    params(Stress, Draws, About, Items, Confidence, OfRecords), responses(
+    (status = 200, content((answers::stress::Stress = "application/json")), description = "`karat/stress/2`"),
+    Absent, Unfit))]
+pub(crate) async fn stress(Get(app, _): Get, uri: Uri) -> Answer {
+    ask::<Stress>(&app, &uri).await
 }
 
 /// Answers a question with its JSON, which is kept as long as the log is as it is.
@@ -147,6 +159,14 @@ where
     let mut rows = read.await?;
     if rows.rows.is_empty() {
         refuse_left_out(&rows)?;
+    }
+    let subjects = rows.subjects.len() as u64;
+    if asked.rankings().saturating_mul(subjects) > RANKED_MAX {
+        let most = RANKED_MAX / subjects;
+        refuse!(
+            Unanswerable,
+            "of {subjects} subjects a server draws at most {most} sets of weights; ask with fewer"
+        );
     }
     let left_out: Vec<String> = rows
         .left_out

@@ -67,7 +67,7 @@ impl AgentState {
 }
 
 /// A rating at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, utoipa::ToSchema)]
 #[schema(as = RatingPoint)]
 pub struct Point {
     /// The time at which the match ended.
@@ -76,6 +76,10 @@ pub struct Point {
     pub match_id: String,
     /// The rating after it.
     pub rating_points: i64,
+    /// The skill after it.
+    pub skill_points: f64,
+    /// Its standard deviation then.
+    pub skill_deviation_points: f64,
 }
 
 impl Arena {
@@ -243,9 +247,14 @@ impl ArenaState {
                 _ => Outcome::Draw,
             };
             let ended = Timestamp::parse(&at).ok();
-            self.skills.add(&game.agent_id, &game.challenge, settled, outcome, ended);
-            let rating_points = settled.career.rating_points;
-            agent.history.push(Point { at, match_id: game.match_id.clone(), rating_points });
+            let skill = self.skills.add(&game.agent_id, &game.challenge, settled, outcome, ended);
+            agent.history.push(Point {
+                at,
+                match_id: game.match_id.clone(),
+                rating_points: settled.career.rating_points,
+                skill_points: skill.points,
+                skill_deviation_points: skill.deviation_points,
+            });
         }
         self.replace(game);
     }

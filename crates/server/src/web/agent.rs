@@ -22,7 +22,7 @@ pub async fn show(Get(app, caller): Get, Named(own): Named<String>, Params(asked
         let api = format!("/v1{path}");
         let content = html! {
             (above(&[("/", "Home"), ("/arena", "Arena")], html! {}))
-            (html::opening(html! { "agent of the arena" @if let Some(harness) = &shown.agent.harness_id { ", plays with " (harness) } }, &document))
+            (html::opening(html! { "Agent of the arena" @if let Some(harness) = &shown.agent.harness_id { ", plays with " (harness) } }, &document))
             div data-answer=(api) {
                 (body("s", &document))
                 (acts(&[(address::subject(&own, None), "Its records"), (api.clone(), "JSON")]))
@@ -38,7 +38,10 @@ fn document(it: &ShownAgent) -> Document {
     let mut parts: Vec<Part> = vec![Figure::Facts(facts(it)).into()];
     let has_history = !it.history.is_empty();
     if has_history {
-        parts.extend([Part::Heading(String::from("Rating over time")), Figure::History(history(it)).into()]);
+        parts.extend([
+            Part::Heading(String::from("Skill and rating over time")),
+            Figure::History(history(it)).into(),
+        ]);
         parts.push(Part::Heading(String::from("By category and challenge")));
         parts.extend([Part::Table(categories(it)), Part::Table(challenges(it))]);
     }
@@ -69,19 +72,28 @@ fn facts(it: &ShownAgent) -> Vec<Fact> {
 }
 
 fn history(it: &ShownAgent) -> History {
-    let point = |point: &crate::arena::Point| {
-        let value = Some(point.rating_points as f64);
-        Point { time: Timestamp::parse(&point.at).ok(), value, line: value, flag: None }
+    let point = |point: &crate::arena::Point, value: f64, deviation: Option<f64>| Point {
+        time: Timestamp::parse(&point.at).ok(),
+        value: Some(value),
+        line: Some(value),
+        band: deviation.map(|it| (value - 2.0 * it, value + 2.0 * it)),
+        ..Point::default()
     };
-    let points = it.history.iter().map(point).collect();
+    let skill = it.history.iter().map(|at| point(at, at.skill_points, Some(at.skill_deviation_points)));
+    let rating = it.history.iter().map(|at| point(at, at.rating_points as f64, None));
     History {
-        caption: String::from("The rating after each match, in Elo points; a newcomer has 1000"),
-        value_label: String::from("rating, in points"),
+        caption: String::from(
+            "After each match, in points; the area is two standard deviations to each side of the skill",
+        ),
+        value_label: String::from("points after a match"),
         line_label: String::from("course"),
         range: None,
         decimals: 0,
         levels: Vec::new(),
-        series: vec![Series { name: it.agent.agent_id.clone(), points }],
+        series: vec![
+            Series { name: String::from("Skill, by Glicko-2"), points: skill.collect() },
+            Series { name: String::from("Rating, the Elo of the arena"), points: rating.collect() },
+        ],
     }
 }
 

@@ -116,11 +116,13 @@ fn ratings(state: &ArenaState, rows: &[RatedAgent], category: Option<&str>) -> M
             address::query("/v1/arena/ratings", &[("category", category)]),
             "!rating@points",
             format!("in {category}"),
-            "By the rating in this category; equal ratings share a rank",
+            "By the rating in this category, which only agents with a rated match in it have; equal ratings share a rank",
         ),
     };
+    // These are counted over all categories.
+    let [matches, won] = if category.is_some() { ["all its matches", "all won"] } else { ["matches", "won"] };
     let columns =
-        format!("rank | =agent | {value} | #matches@career/match_count | #won@career/win_count | title");
+        format!("rank | =agent | {value} | #{matches}@career/match_count | #{won}@career/win_count | title");
     let mut table = grid(caption, &columns, rows.iter().take(AGENTS).enumerate().map(row).collect());
     table.is_part = rows.len() > AGENTS;
     if let Some(rank) = table.columns.first_mut() {

@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, V
 use flate2::read::GzDecoder;
 use karat::write::html;
 
-use super::pack::takes_gzip;
+use crate::pack::takes_gzip;
 use crate::prelude::*;
 
 /// A file that the server provides.

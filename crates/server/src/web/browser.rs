@@ -3,15 +3,14 @@
 use axum::extract::Request;
 use axum::http::Method;
 use axum::http::Uri;
-use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, ORIGIN, REFERER, SET_COOKIE,
-};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, COOKIE, SET_COOKIE};
 use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
 use karat::headline;
 
 use super::layout::*;
 use super::{reviews, session};
+use crate::cookie::{self, came_from, is_own};
 use crate::prelude::*;
 
 /// Paths for programs and for pages of other sites, after the first slash: requests to them take no cookie and get no pages.
@@ -48,7 +47,7 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     let wants_page = accepted.is_some_and(|accepted| accepted.contains("text/html"));
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_signed_in = !headers.contains_key(AUTHORIZATION) && headers.contains_key(COOKIE);
-    let key = session::secret(headers).filter(|_| is_signed_in);
+    let key = cookie::secret(headers).filter(|_| is_signed_in);
     let has_key = key.is_some();
     // Where to go on from a page that tells of an error.
     let back = if is_safe { request.uri().clone() } else { came_from(headers) };
@@ -69,30 +68,9 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     let mut page = problem_page(response, &back, is_safe).await;
     // A cookie with a key that is no longer known would make every later request fail.
     if has_key && page.status() == StatusCode::UNAUTHORIZED {
-        page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(session::GONE));
+        page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(cookie::GONE));
     }
     page
-}
-
-/// Returns true if a form was sent from a page of this server: a browser sends the origin with every form, and a page
-/// of another site cannot send ours.
-fn is_own(headers: &HeaderMap) -> bool {
-    let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let (origin, host) = (text(headers.get(ORIGIN)), text(headers.get(HOST)));
-    let site = text(headers.get("sec-fetch-site"));
-    let authority = origin.as_deref().and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
-    authority.is_some() && authority == host && site.is_none_or(|site| site == "same-origin")
-}
-
-/// Returns the address of the page of this server that a request came from; of another site or unknown, the first page.
-pub fn came_from(headers: &HeaderMap) -> Uri {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let own = || {
-        let (_, rest) = text(REFERER)?.split_once("://")?;
-        let path = rest.strip_prefix(text(HOST)?)?;
-        session::own(path).parse().ok()
-    };
-    own().unwrap_or_default()
 }
 
 async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Response<Body> {
@@ -106,8 +84,8 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
     let told = headline::problem(&problem.title, &problem.detail, problem.field.as_deref());
     let caller = head.extensions.get::<Caller>().cloned();
     let sheet = Sheet { title: &told.finding, part: "", caller: caller.as_ref() };
-    let path = session::own(back.path());
-    let address = session::own(back.path_and_query().map_or("/", |it| it.as_str()));
+    let path = cookie::own(back.path());
+    let address = cookie::own(back.path_and_query().map_or("/", |it| it.as_str()));
     let content = html! {
         div.say {
             (above(&[("/", "Home")], html! {}))
@@ -115,7 +93,7 @@ async fn problem_page(response: Response<Body>, back: &Uri, is_safe: bool) -> Re
             @if !told.lead.is_empty() { p.lead { (words(&told.lead)) } }
         }
         @if problem.problems.len() > 1 {
-            ul.sentences { @for part in &problem.problems { li { (words(&part.detail)) } } }
+            ul.sentences { @for part in &problem.problems { li { (with_capital(&part.detail)) } } }
         }
         @match (head.status, &told.field) {
             (StatusCode::UNAUTHORIZED, _) => {

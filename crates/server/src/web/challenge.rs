@@ -207,6 +207,11 @@ fn best(it: &ShownChallenge) -> Markup {
     let columns = "=agent | !score of 1000@score | match";
     let table = grid(caption, columns, it.best.iter().enumerate().map(row).collect());
     let api = format!("/v1{}", address::challenge(&it.slug));
-    let title = format!("{} has the best score so far", first.agent_id);
+    let equal: Vec<&str> =
+        it.best.iter().filter(|it| it.score == first.score).map(|it| it.agent_id.as_str()).collect();
+    let title = match equal.as_slice() {
+        [only] => format!("{only} has the best score so far"),
+        several => format!("{} share the best score so far", headline::names(several, 2, "agents")),
+    };
     section("best", &title, html! { div data-answer=(api) { (figure("best-figure", &table)) } })
 }

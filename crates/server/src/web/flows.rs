@@ -2,18 +2,17 @@
 
 use karat::document::Kind;
 use karat::text::Writing;
-use karat_core::number::Score;
 
 use super::layout::*;
 use crate::flows::{FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
-use crate::headline::{self, score, three_decimals};
+use crate::headline::{self, score, share};
 use crate::market;
 use crate::prelude::*;
 
 const DIGEST_CHARACTERS: usize = 19;
 
 pub async fn show(Get(app, caller): Get) -> Answer {
-    page(&app, &caller, &[("/", "Home")], |state| {
+    page(&app, &caller, &[("/", "Home")], "", |state| {
         let all: Vec<&TaskState> = state.tasks().collect();
         let content = tasks(&all, app.clock.now());
         Ok((all, content))
@@ -22,7 +21,7 @@ pub async fn show(Get(app, caller): Get) -> Answer {
 }
 
 pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
-    page(&app, &caller, &[("/", "Home"), ("/workflows", "Workflows")], |state| {
+    page(&app, &caller, &[("/", "Home"), ("/workflows", "Workflows")], &id, |state| {
         let (of_task, now) = (state.task(&id).ok_or_else(|| market::no_task(&id))?, app.clock.now());
         let content = html! {
             (plans(of_task, now))
@@ -39,6 +38,7 @@ async fn page(
     app: &Arc<App>,
     caller: &Caller,
     trail: &[(&str, &str)],
+    own: &str,
     draw: impl FnOnce(&FlowState) -> Result<(Vec<&TaskState>, Markup), Problem>,
 ) -> Answer {
     // If verdicts that are due cannot be written now, the next request tries again.
@@ -46,7 +46,8 @@ async fn page(
     let state = app.memory.flows.state();
     let (all, content) = draw(&state)?;
     let told = headline::flows(&all, app.clock.now());
-    let content = html! { (heading(trail, &told.text, &told.lead.join(" "))) (content) };
+    let content =
+        html! { (above(trail, html! { (own) })) (heading(&[], &told.text, &told.lead.join(" "))) (content) };
     Ok(Sheet { title: &told.text, part: "/workflows", caller: Some(caller) }.answer(content))
 }
 
@@ -70,7 +71,7 @@ fn tasks(all: &[&TaskState], now: Timestamp) -> Markup {
     let rows = all.iter().map(|of_task| {
         let task = &of_task.task.task;
         let scored = of_task.plans.values().filter_map(score);
-        let best = scored.clone().max().map(three_decimals);
+        let best = scored.clone().max().map(share);
         line([
             link(&task.task_id, format!("/workflows/{}", address::part(&task.task_id))),
             text(phase(task.phase(now))),
@@ -127,15 +128,15 @@ fn table(of_task: &TaskState) -> Table {
             }
         };
         let all = plan.verdict.iter().flat_map(|verdict| &verdict.recordings).filter_map(|it| it.score);
-        let ends = all.clone().min().zip(all.max()).map(|(low, high)| (shown(low), shown(high)));
-        let value = score(plan).map(|it| Cell::interval(Some(shown(it)), ends, Writing::shares(), false));
+        let ends = all.clone().min().zip(all.max()).map(|(low, high)| (low.to_f64(), high.to_f64()));
+        let value = score(plan).map(|it| Cell::interval(Some(it.to_f64()), ends, Writing::shares(), false));
         let miner = link(&plan.plan.miner, address::subject(&plan.plan.miner, None));
         let value = value.unwrap_or_else(|| absent("not yet"));
         line([miner, value, result, text(&plan.plan.submitted_at), text(plan.drawn.join(", "))])
     };
     let mut plans: Vec<&PlanState> = of_task.plans.values().collect();
     plans.sort_by_key(|plan| std::cmp::Reverse(score(plan)));
-    let caption = "Dot: the median, which counts. Bar: from the lowest recording to the highest";
+    let caption = "Dot: the median, which counts; of two in the middle, the lower one. Bar: from the lowest recording to the highest";
     let columns = "=miner | ~score | result | handed in | recorders";
     let mut table = grid(caption, columns, plans.iter().map(row).collect());
     if let Some(score) = table.columns.get_mut(1) {
@@ -143,11 +144,6 @@ fn table(of_task: &TaskState) -> Table {
         score.kind = Kind::Interval { sides: None, level: 1.0 };
     }
     table
-}
-
-/// Returns a score as it is written, with three decimals at most: a number that rounds it could be higher.
-fn shown(score: Score) -> f64 {
-    three_decimals(score).parse().unwrap_or_default()
 }
 
 /// Shows the recordings of a plan that has a verdict.
@@ -162,34 +158,11 @@ fn recordings(plan: &PlanState) -> Markup {
             VerdictState::Scored { counted, .. } if *counted == it.recording => "the median: it counts",
             _ => "not the median",
         };
-        let score = text_or(it.score.map(three_decimals), "none");
+        let score = text_or(it.score.map(share), "none");
         line([link(&format!("{short}…"), address), text(&it.recorder), score, text(role)])
     });
     let caption = format!("The recordings of {}’s plan, by score", plan.plan.miner);
     let table = grid(caption, "=recording | recorder | #score | what it counts for", rows.collect());
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
     figure(&id, &table)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scores_have_three_decimals_at_most() {
-        for (units, text) in [
-            (736_683_163_500_000, "0.736"),
-            (1_000_000_000_000_000, "1"),
-            (500_000_000_000_000, "0.5"),
-            (0, "0"),
-            (999_600_000_000_000, "0.999"),
-            // In billionths it would be 0.7.
-            (699_999_999_999_999, "0.699"),
-            (290_000_000_000_000, "0.29"),
-        ] {
-            assert_eq!(three_decimals(Score::from_units(units)), text);
-            let drawn = karat::text::Writing::shares().number(shown(Score::from_units(units)));
-            assert_eq!(drawn.trim_end_matches('0').trim_end_matches('.'), text.trim_end_matches(".0"));
-        }
-    }
 }

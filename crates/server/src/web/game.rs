@@ -173,7 +173,7 @@ pub fn graded(answer: &MatchAnswer) -> Markup {
         (table_section("breakdown", "Breakdown", breakdown(answer)))
         @if answer.has_findings() {
             (section("warnings", "Warnings", html! {
-                ul.sentences { @for sentence in answer.sentences() { li.care { (words(&sentence)) } } }
+                ul.sentences { @for it in answer.sentences() { li.care { (html::with_capital(&it)) } } }
             }))
         }
     }

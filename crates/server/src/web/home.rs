@@ -30,7 +30,8 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap) -> Answer {
             li {
                 p.s { (pool.card.title) " · " (count(*records, "record")) }
                 a href=(address) { (told.text) }
-                @if let Some(more) = told.lead.first() { p.s { (words(more)) } }
+                // A tile has no room for what tasks can separate.
+                @for more in told.lead.iter().take(2).filter(|it| it.len() < 120) { p.s { (words(more)) } }
             }
         });
         found.push(told);
@@ -103,7 +104,7 @@ pub async fn search(Get(app, caller): Get, Params(sought): Params<Sought>) -> An
     }
     let title = match number {
         0 => format!("Nothing has {} in its name", sought.q.trim()),
-        number => format!("{} with {} in the name", count(number, "find"), sought.q.trim()),
+        number => format!("{} with {} in it", count(number, "name"), sought.q.trim()),
     };
     let sheet = Sheet { title: &title, part: "", caller: Some(&caller) };
     Ok(sheet.answer(html! {

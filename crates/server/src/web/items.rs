@@ -1,6 +1,5 @@
 //! The records that a page is about, the scorecards with records, tables with links, and the fields of forms and queries.
 
-use karat::document::Kind;
 use karat::rows::{Row, Rows, Unclear};
 
 use super::layout::*;
@@ -70,16 +69,7 @@ pub(crate) async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<ScorerPool>, u
 
 /// Returns the table with the names of subjects as links to their pages.
 pub(crate) fn linked(mut table: Table, card: &str) -> Table {
-    let names = table.columns.iter().position(|column| column.kind == Kind::Name);
-    for row in &mut table.rows {
-        let cell = names.and_then(|at| row.cells.get_mut(at));
-        if let Some(cell) = cell
-            && let Cell::Text(name) = &*cell
-        {
-            let address = address::subject(name, Some(card));
-            *cell = Cell::Link(name.clone(), address);
-        }
-    }
+    table.link(|name| Some(address::subject(name, Some(card))));
     table
 }
 

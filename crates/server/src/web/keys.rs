@@ -92,7 +92,7 @@ fn classes(active: &[&KeyInLog], of_server: usize) -> Table {
         let who = (!who.is_empty()).then(|| list(&who));
         line([text(trust.name()), text(meaning(trust)), text_or(who, "no key")])
     });
-    let columns = "=trust class | what it rests on | &at most this";
+    let columns = "=trust class | &what it rests on | &at most this";
     grid("From the least to the most", columns, rows.collect())
 }
 

@@ -8,7 +8,7 @@ use karat::write::html::safe;
 use maud::DOCTYPE;
 
 pub(super) use karat::document::{Cell, Table};
-pub(super) use karat::write::html::{acts, body, table as figure, told, words};
+pub(super) use karat::write::html::{acts, body, table as figure, told, with_capital, words};
 pub(super) use maud::{Markup, html};
 
 use super::assets::{ENGINE, ICON, LIVE, PAGE, SCRIPT, STYLE};
@@ -96,7 +96,7 @@ impl Sheet<'_> {
                                 }
                             }
                             form.find role="search" action="/search" {
-                                input type="search" name="q" required placeholder="Find an agent or a card"
+                                input type="search" name="q" required placeholder="Find a name"
                                     aria-label="Find an agent, a scorecard or a challenge" aria-keyshortcuts="Control+K";
                             }
                             (self.visitor())
@@ -181,11 +181,24 @@ pub(crate) fn above(trail: &[(&str, &str)], more: Markup) -> Markup {
     html! {
         @if !trail.is_empty() {
             nav.trail aria-label="Above this page" {
-                @for (path, name) in trail { a href=(path) { (name) } span aria-hidden="true" { "›" } }
+                @for (at, (path, name)) in trail.iter().enumerate() {
+                    a href=(path) { (name) }
+                    @if at + 1 < trail.len() || !more.0.is_empty() { span aria-hidden="true" { "›" } }
+                }
                 (more)
             }
         }
     }
+}
+
+/// Says how many witnesses would notice if the log were changed.
+pub(crate) fn witnessed(number: usize) -> (bool, String) {
+    let text = match number {
+        0 => String::from("no witness has cosigned the log"),
+        1 => String::from("one witness has cosigned the log"),
+        more => format!("{more} witnesses have cosigned the log"),
+    };
+    (number > 0, text)
 }
 
 /// Shows how far a page can be trusted: what holds, and what does not.
@@ -296,5 +309,5 @@ pub fn turn(
 
 /// Shows sentences to be read first, if there are any.
 pub fn notes(notes: &[String]) -> Markup {
-    karat::write::html::notes(notes.iter().map(|note| words(note)).collect())
+    karat::write::html::notes(notes.iter().map(|note| with_capital(note)).collect())
 }

@@ -117,10 +117,16 @@ impl View<'_> {
             Ok(made) => made,
             Err(problem) if problem.code == Code::Unanswerable => {
                 let title = String::from("Nothing is ranked");
+                let is_filtered = is_filtered(self.asked);
+                // How to give some is of no help where filters leave none.
+                let why = match problem.detail.split_once("; ") {
+                    Some((why, _)) if is_filtered => why,
+                    _ => &problem.detail,
+                };
                 let nothing = html! {
-                    (heading(&[], &title, &capital(&sentence(&problem.detail))))
-                    @if problem.field.is_none() && !is_filtered(self.asked) { (welcome::nothing(self.host, self.pool)) }
-                    @if is_filtered(self.asked) {
+                    (heading(&[], &title, &capital(&sentence(why))))
+                    @if problem.field.is_none() && !is_filtered { (welcome::nothing(self.host, self.pool)) }
+                    @if is_filtered {
                         p { b { "No runs match these filters." } " " a href=(address::leaderboard(&self.pool.name())) { "The leaderboard without filters" } }
                     }
                     (form(self.asked, self.pool))
@@ -140,7 +146,7 @@ impl View<'_> {
 /// Returns the whole number in a field, 1 if it is not given.
 fn number(asked: &Asked, name: &str) -> Result<usize, Problem> {
     let text = field(asked, name);
-    let found = || format!("found `{}`, expected a whole number from 1 on", text.escape_debug());
+    let found = || format!("found `{}`, expected a whole number of 1 or more", text.escape_debug());
     match text {
         "" => Ok(1),
         _ => text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found())),
@@ -282,6 +288,7 @@ impl Drawn<'_> {
                         }
                     },
                     _ => {
+                        @if let Some(board) = boards.first() { p.s { (headline::reading(board, self.made.answer.basis.level)) } }
                         (form(self.asked, self.pool))
                         (pages_of(self.asked, self.page, usize::try_from(all).unwrap_or(usize::MAX)))
                     },
@@ -332,13 +339,7 @@ impl Drawn<'_> {
     fn marks(&self) -> Vec<(bool, String)> {
         let items = self.made.answer.basis.items.count;
         let items = count(usize::try_from(items).unwrap_or(usize::MAX), "record");
-        let witnesses = match self.heads {
-            0 => String::from("no witness has cosigned the log"),
-            heads => {
-                format!("the log is cosigned by {}", count(heads, "witness")).replace("witnesss", "witnesses")
-            }
-        };
-        vec![(true, format!("all {items} in a signed log")), (self.heads > 0, witnesses)]
+        vec![(true, format!("all {items} in a signed log")), witnessed(self.heads)]
     }
 
     fn board(&self, board: &Leaderboard, table: &Table, all: u64) -> Markup {
@@ -398,6 +399,7 @@ impl Drawn<'_> {
             ("/grid", "Who solves which task?", several),
             ("/tasks", "Which tasks decide, and which are flaky?", several),
             ("/trend", "What changed over time?", days.len() > 1),
+            ("/stress", "What would change the leader?", several),
         ];
         html! {
             section {

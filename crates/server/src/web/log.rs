@@ -68,7 +68,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
         }))
         (witnesses(&app.options.witnesses, &cosigned, size))
         (section("follow", "Follow it from another machine", html! {
-            p { "This looks every five minutes whether the log still is the one that it was, and ends with a finding if it is not:" }
+            p { "This checks every five minutes that the log still is what it was, and stops if it is not:" }
             pre { code { "curl -s http://" (host) "/v1/log | jq -r .key > log.pub\nkarat log monitor http://" (host) " --key log.pub --state log.json --every 300" } }
             p { "This makes you a witness of it; send the operator your public key:" }
             pre { code { "karat log witness http://" (host) " --key witness.key --state witness.json --log-key log.pub --send" } }
@@ -176,7 +176,7 @@ fn line_of(item: &Item) -> Row {
     };
     let proof = match entry.kind {
         Kind::Record => link("receipt", format!("/v1/receipts/{position}")),
-        _ => absent("of records alone"),
+        _ => absent("none"),
     };
     let id = to.map_or_else(|| text(&id), |to| link(&id, to));
     line([text(position), text(capital(entry.kind.name())), id, subject, text(entry.moment), proof])

@@ -26,7 +26,6 @@ mod keys;
 mod layout;
 mod leaderboard;
 mod log;
-mod pack;
 mod questions;
 mod record;
 mod reference;
@@ -39,13 +38,11 @@ mod verify;
 mod welcome;
 mod what_if;
 
-pub(crate) use pack::{packed, takes_gzip};
-
 use crate::api;
 use crate::prelude::*;
 use axum::Router;
 use axum::routing::{get, post};
-use karat::ask::{Duel, Grid, Judges, Tasks, Trend};
+use karat::ask::{Duel, Grid, Judges, Stress, Tasks, Trend};
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -68,6 +65,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/judges", get(questions::show::<Judges>))
         .route("/tasks", get(questions::show::<Tasks>))
         .route("/trend", get(questions::show::<Trend>))
+        .route("/stress", get(questions::show::<Stress>))
         .route("/compare", get(questions::show::<Duel>))
         .route("/grid", get(questions::show::<Grid>))
         .route("/arena", get(arena::show))

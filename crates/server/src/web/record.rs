@@ -52,19 +52,13 @@ fn page(kept: &RecordData, pool: &ScorerPool, cosigned: usize) -> Result<(String
     let marks = [
         (trust >= Trust::Measured, format!("{}: {}", capital(trust.name()), meaning(trust))),
         (true, format!("entry {position} of {} in a signed log", kept.log_size)),
-        match cosigned {
-            0 => (false, String::from("no witness has cosigned it yet")),
-            all => (true, format!("cosigned by {all}, who would notice a change")),
-        },
+        witnessed(cosigned),
     ];
     let content = html! {
         (above(&trail, html! { span { (own.unwrap_or("record")) } span { (pool.card.title) } }))
         (heading(&[], &told.text, &told.lead.join(" ")))
         (trust_strip(&marks, &verify))
-        div.buttons {
-            form action=(verify) method="get" { button.go type="submit" { "Verify this record" } }
-            a href=(format!("{page}/archive")) download { "All that it takes, to check it elsewhere" }
-        }
+        div.buttons { form action=(verify) method="get" { button.go type="submit" { "Verify this record" } } }
         (notes(problem.as_slice()))
         (corrections(kept))
         div data-answer=(format!("/v1{page}")) { (figures(document)) }
@@ -85,7 +79,7 @@ fn figures(document: &RecordDocument) -> Markup {
                 div { dt { "score" } dd data-from="/record/score/published" { (score.published) } }
             }
             div { dt { "of the weights measured" } dd { (karat::text::whole_percent(document.coverage)) } }
-            @if let Some(level) = level { div { dt { "reaches" } dd { span.stamp { (level) } } } }
+            @if let Some(level) = level { div { dt { "alone in the range of" } dd { span.stamp { (level) } } } }
         }
     }
 }
@@ -136,8 +130,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
         p {
             "The record is an entry of a log that only grows, and its receipt proves it. "
             a href=(format!("{}/archive", address::record(*position))) download { "One archive" }
-            " has all that verification takes, and the command: " code { "karat verify" }
-            " checks the same on another machine, without this server."
+            " has all that it takes to check it on another machine, without this server, and the command."
         }
         details {
             summary { "Its files and digests" }

@@ -37,7 +37,7 @@ pub async fn show(Get(_, caller): Get, headers: HeaderMap) -> Answer {
                 `application/problem+json`, with a stable `code` and the `field` that is at fault.";
     let content = html! {
         (heading(&[("/", "Home")], &title, lead))
-        (section("keys", "A key for what is not open", html! {
+        (section("keys", "When a key is needed", html! {
             p { "Send it as " code { "authorization: Bearer $KARAT_KEY" } ". Reading needs none on this machine and on a public server. "
                 "Below, words in capitals are yours to fill in." }
         }))

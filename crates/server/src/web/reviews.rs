@@ -116,7 +116,7 @@ fn review(at: usize, shown: &Shown, held: &HeldScore) -> Markup {
                 label { "Reason, which anyone can read" textarea name="reason" rows="2" required maxlength="2000" {} }
                 div.buttons {
                     button.go type="submit" name="verdict" value="approve" { "Approve " (held.points) }
-                    button.go type="submit" name="verdict" value="reject" { "Reject " (held.points) }
+                    button.go.quiet type="submit" name="verdict" value="reject" { "Reject " (held.points) }
                 }
             }
         }

@@ -47,7 +47,7 @@ pub async fn show_all(Get(app, caller): Get) -> Answer {
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
         (heading(&[("/", "Home")], &title, lead))
         (figure("cards", &table))
-        p { "Publish one of your own: " a href="/api#publish_scorecard" { code { "POST /v1/scorecards" } } ", with a key that administers." }
+        p { "Publish one of your own: " a href="/api#publish_scorecard" { code { "POST /v1/scorecards" } } ", with the key of an administrator." }
         (acts(&[(String::from("/v1/scorecards"), "JSON")]))
     }))
 }
@@ -114,7 +114,7 @@ fn rules(pool: &ScorerPool) -> Markup {
             (parts(&weights))
             p.s { @for (at, (label, share)) in weights.iter().enumerate() { @if at > 0 { ", " } (label) " " b { (whole_percent(*share)) } } }
         }
-        ul.sentences { @for line in &document.lines { li { (words(line)) } } }
+        ul.sentences { @for line in &document.lines { li { (with_capital(line)) } } }
         @if !card.tiers.is_empty() {
             (section("tiers", "What each tier needs", html! {
                 ul.ladder {

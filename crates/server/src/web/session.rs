@@ -1,37 +1,13 @@
-//! Signing in: a key in a cookie that no script can read and no other site can use. It lasts until the browser is
-//! closed.
+//! Signing in, and out again.
 
-use axum::http::header::{COOKIE, HeaderMap, ORIGIN, SET_COOKIE};
-
+use axum::http::header::{HeaderMap, ORIGIN, SET_COOKIE};
 use karat::headline::sentence;
 use karat::text::list;
 
-use super::browser::came_from;
 use super::items;
 use super::layout::*;
+use crate::cookie::{GONE, came_from, is_key, of_key, own};
 use crate::prelude::*;
-
-const NAME: &str = "karat_key";
-/// The header value that deletes the cookie.
-pub const GONE: &str = "karat_key=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
-
-/// Returns the key in the cookie of a browser, if it looks like a key.
-pub fn secret(headers: &HeaderMap) -> Option<String> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == NAME).map(|(_, value)| value.to_owned()).filter(|value| is_key(value))
-}
-
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// Returns the address of a page of this server, the first for any other: no form may lead to another site.
-pub fn own(to: &str) -> &str {
-    let is_path = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/sign-");
-    let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    if is_path && is_plain { to } else { "/" }
-}
 
 /// Shows the form to sign in, which leads to the page `to`.
 pub fn fields(wrong: &str, to: &str) -> Markup {
@@ -106,8 +82,7 @@ pub async fn enter(Post { app, caller, body }: Post) -> Answer {
         let wrong = "This key is not known here, or it was revoked.";
         return Ok(page(&caller, StatusCode::FORBIDDEN, wrong, to));
     }
-    let secure = if is_secure { "; Secure" } else { "" };
-    lead(to, &format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
+    lead(to, &of_key(secret, is_secure))
 }
 
 pub(crate) async fn leave() -> Answer {
@@ -119,22 +94,4 @@ fn lead(to: &str, cookie: &str) -> Result<Response<Body>, Problem> {
     let cookie = HeaderValue::from_str(cookie).map_err(|error| Problem::internal(&error))?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_page_of_this_server_is_returned_to() {
-        for to in ["/", "/records/3?x=1", "/subjects/a%2Fb"] {
-            assert_eq!(own(to), to);
-        }
-        for to in [
-            "", "//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "/sign-out",
-            "x",
-        ] {
-            assert_eq!(own(to), "/", "{to}");
-        }
-    }
 }

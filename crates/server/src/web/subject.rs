@@ -142,13 +142,13 @@ async fn stands(
 ) -> Result<(String, Markup), Problem> {
     let size = *app.memory.size().borrow();
     let question = Question::new(Arc::clone(pool), vec![name.to_owned()], as_of, size);
-    let own = name.to_owned();
+    let (own, heads) = (name.to_owned(), app.cosigned.heads().of_witnesses().len());
     let tell = move |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => missing(&own, &format!("no item counts up to {}", answer.as_of)),
         Some(first) => {
             let document = document::standing(answer, shown, true);
             let told = Standing::new(answer, first);
-            (html::heading(&document).to_owned(), of_standing(&document, &told, &foot(answer)))
+            (html::heading(&document).to_owned(), of_standing(&document, &told, &foot(answer), heads))
         }
     };
     match answered(app, question, tell).await {
@@ -164,7 +164,7 @@ fn missing(name: &str, why: &str) -> (String, Markup) {
 }
 
 /// Shows a standing: the official score and its tier, the ladder beside it, and below whatever led there.
-fn of_standing(document: &Document, it: &Standing, foot: &[String]) -> Markup {
+fn of_standing(document: &Document, it: &Standing, foot: &[String], heads: usize) -> Markup {
     let json = format!(
         "/v1/standings/{}?card={}&as_of={}",
         address::part(&it.subject),
@@ -173,8 +173,8 @@ fn of_standing(document: &Document, it: &Standing, foot: &[String]) -> Markup {
     );
     let results = count(usize::try_from(it.items.given).unwrap_or(usize::MAX), "result");
     html! {
-        (html::opening(html! { (told(&document.title)) }, document))
-        (trust_strip(&[(true, format!("{results} in a signed log"))], "#evidence"))
+        (html::opening(html! { (it.subject) " by " (it.scorecard.name()) " at " (told(&it.as_of)) }, document))
+        (trust_strip(&[(true, format!("{results} in a signed log")), witnessed(heads)], "#evidence"))
         div data-answer=(json) {
             (notes(foot))
             (body("s", document))

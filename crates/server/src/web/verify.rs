@@ -3,12 +3,13 @@
 use std::str::FromStr as _;
 
 use karat::document::{self, Part, Verified};
-use karat::headline;
+use karat::headline::{self, capital};
 use karat::receipt;
 use karat::verification::recomputed;
 use karat::write::html::checker::{self, KeyOrigin};
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
+use super::keys::meaning;
 use super::layout::*;
 use crate::prelude::*;
 use crate::record::RecordData;
@@ -31,6 +32,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
         .await?;
     let record = address::record(kept.item.position);
     let checkpoint = found.checkpoint.clone();
+    let (subject, class) = (kept.claim.document().subject.clone(), kept.provenance.trust);
     let here = in_browser(&record, &kept, &pool, &newest);
     let checks = app
         .checked(move || {
@@ -46,7 +48,8 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let mut document = document::verification(&checks, Verified { file: &record, about: None, verified });
     document.parts.insert(0, Part::Heading(String::from("What was checked just now")));
     let content = html! {
-        (heading(&[("/leaderboards", "Leaderboards"), (&record, "Record")], &told.text, &told.lead.join(" ")))
+        (heading(&[("/leaderboards", "Leaderboards"), (&record, &subject)], &told.text, &told.lead.join(" ")))
+        (trust_strip(&[(class >= Trust::Measured, format!("{}: {}", capital(class.name()), meaning(class)))], &record))
         (body("check", &document))
         (here)
         (section("signed", "On your own machine", html! {

@@ -36,7 +36,7 @@ fn a_match_is_answered_as_the_arena_does() {
     let page = server.get(&format!("/records/{position}"));
     for told in [
         "Breakdown", "score times weight, not rounded; the total is 525",
-        "error at x: bad; it makes speed 0", "maxLlmCalls: 5 of 3", "another harness",
+        "Error at x: bad; it makes speed 0", "maxLlmCalls: 5 of 3", "another harness",
     ] {
         assert!(page.is(200).body.contains(told), "{told}: {}", page.body);
     }

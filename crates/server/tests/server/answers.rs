@@ -347,3 +347,25 @@ fn a_start_with_a_cache_of_the_index_answers_as_one_that_reads_every_record() {
         assert_eq!(std::fs::read(&cache).unwrap(), whole, "the same rows are written again");
     }
 }
+
+#[test]
+fn a_server_bounds_the_rankings_that_one_question_may_ask_for() {
+    let server = agents();
+    let first: Value = serde_json::from_str(AGENTS.lines().next().unwrap()).unwrap();
+    let lines = (0..21).map(|number| {
+        let mut line = first.clone();
+        line["id"] = json!(format!("more-{number}"));
+        line["subject"] = json!(format!("agent-{number}"));
+        line.to_string()
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let path = "/v1/evidence?card=support-agent@1.0.0";
+    server.post(path, Some(&server.admin), "application/x-ndjson", &lines).is(200);
+    let few = server.get("/v1/stress?card=support-agent&draws=50");
+    assert_eq!(few.is(200).at("/robustness/draws"), 50);
+    let many = server.get("/v1/stress?card=support-agent&draws=1000000");
+    assert!(many.is(422).body.contains("a server draws at most"), "{}", many.body);
+    server.get("/v1/stress?card=support-agent&draws=0").is(400);
+    let page = server.get("/stress?card=support-agent&draws=50");
+    assert!(page.is(200).body.contains("first by composite, and"), "{}", page.body);
+}

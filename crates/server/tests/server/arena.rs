@@ -339,6 +339,12 @@ fn an_answer_counts_until_the_last_moment_and_not_after_it() {
     assert_eq!(agent.at("/career/rating_points"), 1000);
     assert_eq!((agent.at("/career/match_count"), agent.at("/career/draw_count")), (json!(1), json!(1)));
     assert_eq!(agent.at("/history/0/rating_points"), 1000);
+    // Nor does it move the skill; a match that was played does, and makes it surer.
+    let skill = |it: &Answer| [it.at("/history/0/skill_points"), it.at("/history/0/skill_deviation_points")];
+    let played = it.server.get("/v1/arena/agents/bee");
+    let [points, deviation] = skill(&played).map(|it| it.as_f64().unwrap());
+    assert_eq!(skill(&agent), [json!(1000.0), json!(350.0)]);
+    assert!(points > 1000.0 && deviation < 350.0, "{points} {deviation}");
     // It counts as an entry: the next one is the second attempt.
     assert_eq!(it.enter(&wasp, "documented", true).is(201).at("/attempt_number"), 2);
 }

@@ -84,10 +84,7 @@ fn subjects_that_look_alike_are_flagged_at_every_door() {
 
     for path in ["/leaderboards?card=log-forensics@1.0.0", "/subjects/paypa1?card=log-forensics@1.0.0"] {
         let page = server.get(path).is(200).body.clone();
-        assert!(
-            page.contains("these names look alike") && page.contains("(p\\u{430}ypal)"),
-            "{path}: {page}"
-        );
+        assert!(page.contains("hese names look alike") && page.contains("(p\\u{430}ypal)"), "{path}: {page}");
     }
     let page = server.get("/subjects/ebay?card=log-forensics@1.0.0").is(200).body.clone();
     assert!(!page.contains("look alike"), "{page}");

@@ -102,7 +102,7 @@ fn check(text: &str) {
         "href", "http-equiv", "content", "name", "charset", "lang", "id", "class", "role", "scope",
         "tabindex", "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "width", "height", "viewBox",
         "preserveAspectRatio", "vector-effect", "dx", "opacity", "datetime", "data-label", "data-from",
-        "aria-hidden", "aria-label", "aria-labelledby",
+        "aria-hidden", "aria-label", "aria-labelledby", "type", "popover", "popovertarget",
     ]);
     let mut ids = BTreeSet::new();
     let mut referred = Vec::new();
@@ -241,7 +241,8 @@ fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
         Column::new("it", Kind::Share),
     ];
     let table = Table::new("", columns, rows.map(Row::from).into());
-    let point = |value, line| Point { time: None, value, line, flag: Some(String::from("held")) };
+    let point =
+        |value, line| Point { time: None, value, line, flag: Some(String::from("held")), ..Point::default() };
     let history = History {
         caption: String::new(),
         value_label: String::from("score"),
