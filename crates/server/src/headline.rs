@@ -65,7 +65,7 @@ pub(crate) fn matches_of(number: usize) -> String {
 pub(crate) fn challenge(it: &ShownChallenge) -> String {
     match it.scored_count {
         0 => format!("{}: no match has ended yet", it.title),
-        scored => format!("{}: {} of {} won", it.title, it.win_count, matches_of(scored)),
+        _ => format!("{}: {} of {} won", it.title, it.win_count, matches_of(it.match_count)),
     }
 }
 
