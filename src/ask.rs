@@ -154,10 +154,15 @@ impl Default for Draws {
 impl Draws {
     /// Refuses a number of sets that no flag takes.
     pub(crate) fn check(self) -> Result<(), Error> {
-        match self.draws {
-            1..=1_000_000 => Ok(()),
-            other => Err(answer::invalid(format!("`draws` is `{other}`, expected 1 to 1,000,000"))),
-        }
+        number_of("draws", self.draws.into())
+    }
+}
+
+/// Refuses a number that no flag takes.
+pub(crate) fn number_of(key: &str, found: u64) -> Result<(), Error> {
+    match found {
+        1..=1_000_000 => Ok(()),
+        other => Err(answer::invalid(format!("`{key}` is `{other}`, expected 1 to 1,000,000"))),
     }
 }
 

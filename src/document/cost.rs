@@ -105,7 +105,7 @@ fn subjects(found: &CostFront, unit: &str, level: f64) -> Table {
     };
     let columns = vec![
         Column::name("subject"),
-        Column::text("on_front"),
+        Column::text("on_front").explained(),
         Column::new("front_share", Kind::Share).labelled("on it in"),
         Column::new("quality", Kind::Share),
         Column::number("cost").labelled("cost of a task"),

@@ -231,7 +231,7 @@ pub fn beside_the_field(board: &Leaderboard, subject: &str) -> Vec<Part> {
     let columns = vec![
         Column::name("dimension"),
         Column::new("value", Kind::Bar(1)).labelled(subject),
-        Column::new("median", Kind::Bar(1)),
+        Column::new("median", Kind::Bar(1)).explained(),
     ];
     let caption = format!("The value of each dimension, 0 to 1, and the median of {} subjects", board.ranked);
     let rank = match row.rank {

@@ -55,8 +55,8 @@ fn scores(answer: &Grid) -> Table {
     let columns = vec![
         Column::name(if answer.runs_by.is_some() { "run" } else { "subject" }),
         Column::new("score", Kind::Interval { sides: None, level: answer.basis.level }),
-        Column::text("letters").shown_if(answer.columns.iter().any(|it| it.letters.is_some())),
-        Column::number("tasks"),
+        Column::text("letters").explained().shown_if(answer.columns.iter().any(|it| it.letters.is_some())),
+        Column::number("tasks").explained(),
     ];
     let caption = "Scores; two that share a letter are tied";
     Table::new(caption, columns, answer.columns.iter().map(row).collect())

@@ -201,13 +201,13 @@ impl Columns {
             Column::text("group").hidden(),
             Column::new("rank", Kind::Rank),
             Column::number("rank_worst").hidden(),
-            Column::new("tied", Kind::Ties).shown_if(any(&|row| !row.ties().is_empty())),
+            Column::new("tied", Kind::Ties).explained().shown_if(any(&|row| !row.ties().is_empty())),
             Column::name("subject"),
-            Column::new("official", official).at("score/mean", "score").shown_if(is_official),
+            Column::new("official", official).explained().at("score/mean", "score").shown_if(is_official),
             Column::text("tier").wide().shown_if(has_tiers),
-            Column::new("mean", mean).at("mean/mean", if is_official { "" } else { "score" }),
-            Column::text("bounds").shown_if(any(&|row| row.bounds.is_some())),
-            Column::number("tasks").at("tasks", ""),
+            Column::new("mean", mean).explained().at("mean/mean", if is_official { "" } else { "score" }),
+            Column::text("bounds").explained().shown_if(any(&|row| row.bounds.is_some())),
+            Column::number("tasks").explained().at("tasks", ""),
             Column::number("items").hidden(),
         ];
         columns.extend(CoreOutcome::ALL.iter().map(|outcome| Column::number(outcome.name()).hidden()));
@@ -287,9 +287,9 @@ pub(super) fn bridge(basis: &Basis, board: &Leaderboard) -> Option<Table> {
         cells.push(Cell::of_text(official.tier.clone()));
         Some(cells.into())
     };
-    let mut columns = vec![Column::name("subject"), Column::number("mean")];
-    columns.extend(steps.iter().map(|step| Column::number(step.name())));
-    columns.push(Column::new("official", Kind::Leading));
+    let mut columns = vec![Column::name("subject"), Column::number("mean").explained()];
+    columns.extend(steps.iter().map(|step| Column::number(step.name()).explained()));
+    columns.push(Column::new("official", Kind::Leading).explained());
     columns.push(Column::text("tier").shown_if(has_tiers));
     let rows: Vec<_> = board.rows.iter().filter_map(row).collect();
     (!rows.is_empty() && (has_tiers || !steps.is_empty())).then(|| Table {

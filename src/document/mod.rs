@@ -26,7 +26,7 @@ pub mod sample;
 mod standing;
 mod stress;
 mod tasks;
-pub(crate) mod terms;
+mod terms;
 mod tiers;
 mod trend;
 mod tune;
@@ -165,6 +165,8 @@ pub struct Column {
     pub pointers: [String; 2],
     /// The address of a page with the rows in the order of this column, on pages of a server; empty without one.
     pub address: String,
+    /// The meaning, for readers who meet the term for the first time.
+    pub term: Option<&'static str>,
 }
 
 /// The kind of the cells of a column.
@@ -371,6 +373,7 @@ impl Column {
             readers: Readers::All,
             pointers: Default::default(),
             address: String::new(),
+            term: None,
         }
     }
 

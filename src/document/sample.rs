@@ -157,8 +157,8 @@ fn leaderboard(names: &[String]) -> Figure {
         Column::name("agent"),
         Column::new("mean score", Kind::Interval { sides: None, level: 0.95 }),
         Column::text("tier"),
-        Column::new("coverage", Kind::Share),
-        Column::number("tasks"),
+        Column::new("coverage", Kind::Share).explained(),
+        Column::number("tasks").explained(),
     ];
     let caption = "Ranks, means and tie groups. Shaded neighbours are tied at the level 0.95.";
     Figure::Table(Table::new(caption, columns, rows.collect()))

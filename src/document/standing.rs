@@ -209,7 +209,7 @@ fn table(standings: &[Standing]) -> Table {
     let has_tiers = any(&|it| it.tier.is_some());
     let mut columns = vec![
         Column::name("subject"),
-        Column::new("official", official),
+        Column::new("official", official).explained(),
         Column::new("score", score),
         Column::text("tier").shown_if(has_tiers),
         Column::text("earned_tier").hidden(),
@@ -498,7 +498,7 @@ fn moments(standing: &Standing) -> Table {
     let columns = vec![
         Column::text("time"),
         Column::new("score", Kind::Bar(standing.scale)),
-        Column::number("official"),
+        Column::number("official").explained(),
         Column::text("tier").shown_if(all.iter().any(|it| it.tier.is_some())),
     ];
     let hidden = all.len().saturating_sub(SHOWN);

@@ -78,9 +78,9 @@ fn weights(scale: u32, found: &Robustness) -> Table {
     let columns = vec![
         Column::new("rank", Kind::Rank),
         Column::name("subject"),
-        Column::number("composite"),
-        Column::new("chance_of_same_rank", Kind::Share),
-        Column::new("chance_of_rank_1", Kind::Share).wide(),
+        Column::number("composite").explained(),
+        Column::new("chance_of_same_rank", Kind::Share).explained(),
+        Column::new("chance_of_rank_1", Kind::Share).explained().wide(),
         Column::text("rank_range"),
         Column::new("chance_of_same_rank_any_weights", Kind::Share),
         Column::new("chance_of_rank_1_any_weights", Kind::Share).wide(),
@@ -162,8 +162,8 @@ fn drivers(drivers: &[Driver]) -> Table {
     let columns = vec![
         Column::name("dimension"),
         Column::new("weight", Kind::Share),
-        Column::new("importance", Kind::Share),
-        Column::number("rank_correlation"),
+        Column::new("importance", Kind::Share).explained(),
+        Column::number("rank_correlation").explained(),
     ];
     let caption = "The weight of each dimension, and how much of the composite it drives";
     Table::new(caption, columns, order.into_iter().map(row).collect())

@@ -128,10 +128,10 @@ fn reports(answer: &Tasks) -> Table {
     let columns = vec![
         Column::name("task"),
         interval("difficulty").labelled("mean"),
-        Column::number("discrimination"),
+        Column::number("discrimination").explained(),
         Column::text("suspect").shown_if(answer.tasks.iter().any(|it| it.is_suspect.is_some())),
         Column::number("p").hidden(),
-        Column::text("decides_nothing"),
+        Column::text("decides_nothing").explained(),
         Column::text("outcome").shown_if(repeats),
         Column::text("passes").shown_if(repeats),
         interval("change").labelled("chance of a change").shown_if(repeats),

@@ -1,7 +1,9 @@
 //! Terms of columns, explained for readers who meet them for the first time, in the words of the glossary.
 
+use super::Column;
+
 /// The terms by the key of a column, in a sentence or two.
-const TERMS: [(&str, &str); 24] = [
+const TERMS: [(&str, &str); 20] = [
     ("bounds", "The lowest and the highest score that missing facts still allow. Nothing is estimated."),
     (
         "chance_of_rank_1",
@@ -17,10 +19,8 @@ const TERMS: [(&str, &str); 24] = [
     ),
     ("coverage", "The weight of the dimensions that were measured, divided by the weight of all that apply."),
     ("decides_nothing", "Every subject ends at it alike, so without it no rank changes."),
-    ("difficulty", "The strength of a challenge as an opponent, in the points of a rating."),
     ("discrimination", "How far those who are good at the other tasks are better at this one, from -1 to 1."),
     ("expected", "The chance of winning by the ratings before the match; a draw counts half."),
-    ("factor", "The share in which a match counts towards the rating."),
     ("importance", "How much of the spread of scores a dimension explains, whatever its weight."),
     ("letters", "Two that share a letter are tied: a comparison does not separate them."),
     ("mean", "The mean over tasks of all items that count, before window, decay and reviews."),
@@ -30,9 +30,7 @@ const TERMS: [(&str, &str); 24] = [
         "The score by all rules of the scorecard: window, decay, rounding and reviews. Tiers rest on it.",
     ),
     ("on_front", "No other subject is both better and cheaper."),
-    ("p", "The chance of such a difference or a larger one if there were none."),
     ("rank_correlation", "How far a dimension ranks subjects as the score does, from -1 to 1."),
-    ("rank_range", "The ranks that comparisons of all pairs leave open."),
     ("rating", "Points that a win raises and a loss lowers, the more the less it was expected."),
     ("skill", "Strength by Glicko-2, with two standard deviations to each side."),
     (
@@ -43,10 +41,13 @@ const TERMS: [(&str, &str); 24] = [
     ("window", "What changes because the official score counts the newest items alone."),
 ];
 
-/// Returns what a column means, by its key; none for those that need no words.
-pub(crate) fn term(key: &str) -> Option<&'static str> {
-    let at = TERMS.binary_search_by_key(&key, |(known, _)| known).ok()?;
-    TERMS.get(at).map(|(_, meaning)| *meaning)
+impl Column {
+    /// Returns the column with the meaning of its key, if that is a term. A document asks for it: another may use the word otherwise.
+    #[must_use]
+    pub fn explained(self) -> Self {
+        let at = TERMS.binary_search_by_key(&self.key.as_str(), |(known, _)| known);
+        Self { term: at.ok().and_then(|at| TERMS.get(at)).map(|(_, meaning)| *meaning), ..self }
+    }
 }
 
 #[cfg(test)]
@@ -57,9 +58,9 @@ mod tests {
     fn each_term_is_found_and_explained_in_whole_sentences() {
         assert!(TERMS.is_sorted_by_key(|(key, _)| *key));
         for (key, meaning) in TERMS {
-            assert_eq!(term(key), Some(meaning));
+            assert_eq!(Column::text(key).explained().term, Some(meaning));
             assert!(meaning.ends_with('.') && meaning.starts_with(char::is_uppercase), "{key}");
         }
-        assert_eq!(term("subject"), None);
+        assert_eq!(Column::text("subject").explained().term, None);
     }
 }

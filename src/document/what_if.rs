@@ -178,7 +178,7 @@ fn ranking(subjects: &Subjects, found: &WhatIf, writing: Writing) -> Table {
         Column::name("subject"),
         Column::text("moves"),
         Column::new("rank now", Kind::Number),
-        Column::new("composite", Kind::Number),
+        Column::new("composite", Kind::Number).explained(),
         Column::new("composite now", Kind::Number),
         Column::new("keeps its rank", Kind::Number),
     ];

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::settings::{attempts, decimal, names, number_of, parsed, toml, within};
+use super::settings::{attempts, decimal, names, parsed, toml, within};
 use super::{Asked, File, See, written};
 use crate::ask::answer::{gaps_of, invalid, subject};
 use crate::ask::compare::{Asked as Sides, of_sides};
 use crate::ask::leaderboard::kept;
-use crate::ask::{About, Attempts, Compare, Draws, Items, Leaderboard, Standing};
+use crate::ask::{About, Attempts, Compare, Draws, Items, Leaderboard, Standing, number_of};
 use crate::document;
 use crate::error::Error;
 use crate::gate::{BASELINE, Baseline, RUN, comparison_document, judge_leaderboard, judge_sums};

@@ -70,13 +70,6 @@ pub(super) fn within(asked: f64) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) fn number_of(key: &str, found: u64) -> Result<(), Error> {
-    match found {
-        1..=1_000_000 => Ok(()),
-        other => Err(invalid(format!("`{key}` is `{other}`, expected 1 to 1,000,000"))),
-    }
-}
-
 pub(super) fn names(files: &[File]) -> Value {
     files.iter().map(|file| file.name.as_str()).collect()
 }

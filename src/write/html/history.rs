@@ -35,6 +35,8 @@ const LONG: usize = 28;
 struct Axes {
     chart: Chart,
     times: Times,
+    /// True if there are few panels: they are wide, and their values say what they are.
+    are_few: bool,
 }
 
 /// The axis of time, or of numbers if a time is missing.
@@ -47,24 +49,27 @@ struct Times {
 /// Draws the histories of all subjects.
 pub(super) fn draw(id: &str, history: &History) -> Markup {
     let (shown, hidden) = history.series.split_at(history.series.len().min(MOST_PANELS));
-    let has_marks = history.series.len() <= MOST_MARKED;
+    let are_few = history.series.len() <= MOST_MARKED;
     let points = || shown.iter().flat_map(|series| &series.points);
     let ends = |point: &Point| point.band.map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
     let values =
         points().flat_map(|point| [point.value, point.line].into_iter().chain(ends(point))).flatten();
-    let height = if shown.len() <= MOST_MARKED { WIDE } else { SMALL };
-    let axes =
-        Axes { chart: Chart { height, up: Scale::covering(history.range, values) }, times: Times::of(shown) };
+    let height = if are_few { WIDE } else { SMALL };
+    let axes = Axes {
+        chart: Chart { height, up: Scale::covering(history.range, values) },
+        times: Times::of(shown),
+        are_few,
+    };
     html! {
         p.caption id=(id) { (history.caption) }
         p.key {
-            span { (sample(if has_marks { html! { circle cx="12" cy="6" r="4.5" {} } } else { path("dots", "M12 6h.01") })) (history.value_label) }
+            span { (sample(if are_few { html! { circle cx="12" cy="6" r="4.5" {} } } else { path("dots", "M12 6h.01") })) (history.value_label) }
             span { (sample(path("line", "M2 6H22"))) (history.line_label) }
             @if points().any(|point| point.flag.is_some()) {
-                span { @if has_marks { (sample(html! { circle.held cx="12" cy="6" r="4.5" {} })) } "flagged, told below" }
+                span { @if are_few { (sample(html! { circle.held cx="12" cy="6" r="4.5" {} })) } "flagged, told below" }
             }
         }
-        div.panels.wide[shown.len() <= MOST_MARKED] role="group" aria-labelledby=(id) {
+        div.panels.wide[are_few] role="group" aria-labelledby=(id) {
             @for (index, series) in shown.iter().enumerate() {
                 (panel(&format!("{id}p{}", index + 1), history, series, &axes))
             }
@@ -83,13 +88,13 @@ fn path(class: &str, path: &str) -> Markup {
 }
 
 fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
-    let Axes { chart, times } = axes;
+    let Axes { chart, times, .. } = axes;
     let all = || series.points.iter().enumerate();
     let flags: Vec<(usize, &Point, &str)> =
         all().filter_map(|(at, point)| Some((at, point, point.flag.as_deref()?))).collect();
     let marked: Vec<(usize, &Point, f64)> =
         all().filter_map(|(at, point)| Some((at, point, point.value.filter(|it| it.is_finite())?))).collect();
-    let has_marks = history.series.len() <= MOST_MARKED;
+    let has_marks = axes.are_few;
     // The last of each stretch, so that the end is among them.
     let stretch = marked.len().div_ceil(MOST_MARKS).max(1);
     let is_marked =

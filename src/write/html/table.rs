@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use super::scale::{Scale, percent as share_of};
 use super::ties::Ties;
 use super::{spark, told, words};
-use crate::document::terms::term;
 use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
 use crate::estimate::percent;
 use crate::headline::capital;
@@ -94,7 +93,7 @@ pub(super) fn draw(id: &str, table: &Table) -> Markup {
 
 /// Returns the terms among the columns, each of which says what it means.
 fn terms(id: &str, columns: &[Drawn<'_>]) -> Markup {
-    let known = || columns.iter().filter_map(|it| Some((it.column, term(&it.column.key)?)));
+    let known = || columns.iter().filter_map(|it| Some((it.column, it.column.term?)));
     html! {
         @if known().next().is_some() {
             p.terms {

@@ -37,8 +37,9 @@ const RANKED_MAX: u64 = 5_000_000;
 
 const OF_RECORDS: [&str; 3] = ["track", "trust", "known_at"];
 
-/// An answer with its document.
+/// An answer with its document, and the scorecard that it was asked about.
 pub struct Made<Q: Question> {
+    pub card: Option<String>,
     pub answer: Q::Answer,
     pub document: Document,
 }
@@ -134,7 +135,7 @@ where
     Q::Answer: Send,
 {
     let About { card, items, .. } = asked.about();
-    let selection = selection(card, items, &of_log);
+    let (own, selection) = (card.clone(), selection(card, items, &of_log));
     let options = ReadOptions {
         filters: items.filters.clone(),
         kept: asked.kept(),
@@ -179,7 +180,7 @@ where
         let refused = |error: Error| in_query(&unanswerable(&error), &names);
         let answer = asked.answer(&rows).map_err(refused)?;
         let document = Q::document(&answer, &gaps_of(&rows, By::Score));
-        Ok(Made { answer, document })
+        Ok(Made { card: own, answer, document })
     })
     .await
 }

@@ -30,8 +30,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap) -> Answer {
             li {
                 p.s { (pool.card.title) " · " (count(*records, "record")) }
                 a href=(address) { (told.text) }
-                // A tile has no room for what tasks can separate.
-                @for more in told.lead.iter().take(2).filter(|it| it.len() < 120) { p.s { (words(more)) } }
+                @for more in told.lead.iter().take(2) { p.s { (words(more)) } }
             }
         });
         found.push(told);

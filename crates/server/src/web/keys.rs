@@ -1,5 +1,6 @@
 //! Keys for those who may read them: who may send what, whose word it is, and what was withdrawn. No secret is known here.
 
+use karat::headline::capital;
 use karat::look_alikes::{self, LookAlikes};
 use karat::text::list;
 
@@ -94,6 +95,11 @@ fn classes(active: &[&KeyInLog], of_server: usize) -> Table {
     });
     let columns = "=trust class | &what it rests on | &at most this";
     grid("From the least to the most", columns, rows.collect())
+}
+
+/// Says whose word a record is, and whether more than a claim stands behind it.
+pub(super) fn vouched(trust: Trust) -> (bool, String) {
+    (trust >= Trust::Measured, format!("{}: {}", capital(trust.name()), meaning(trust)))
 }
 
 /// Says whose word a record of a trust class is.

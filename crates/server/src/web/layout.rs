@@ -191,12 +191,12 @@ pub(crate) fn above(trail: &[(&str, &str)], more: Markup) -> Markup {
     }
 }
 
-/// Says how many witnesses would notice if the log were changed.
-pub(crate) fn witnessed(number: usize) -> (bool, String) {
+/// Says how many witnesses would notice if that were changed: the log, or a record in it.
+pub(crate) fn witnessed(number: usize, what: &str) -> (bool, String) {
     let text = match number {
-        0 => String::from("no witness has cosigned the log"),
-        1 => String::from("one witness has cosigned the log"),
-        more => format!("{more} witnesses have cosigned the log"),
+        0 => format!("no witness has cosigned {what}"),
+        1 => format!("one witness has cosigned {what}"),
+        more => format!("{more} witnesses have cosigned {what}"),
     };
     (number > 0, text)
 }
@@ -246,7 +246,7 @@ pub fn grid(caption: impl Into<String>, columns: &str, rows: Vec<Row>) -> Table 
         let (label, place) = label.split_once('@').unwrap_or((label, ""));
         let marked = kinds.iter().find_map(|(mark, kind)| Some((label.strip_prefix(*mark)?, *kind)));
         let (label, kind) = marked.unwrap_or((label, Kind::Text));
-        column(label, kind).at(place, if place.is_empty() { "" } else { "interval" })
+        column(label, kind).explained().at(place, if place.is_empty() { "" } else { "interval" })
     };
     Table::new(caption, columns.split(" | ").map(one).collect(), rows)
 }

@@ -117,16 +117,10 @@ impl View<'_> {
             Ok(made) => made,
             Err(problem) if problem.code == Code::Unanswerable => {
                 let title = String::from("Nothing is ranked");
-                let is_filtered = is_filtered(self.asked);
-                // How to give some is of no help where filters leave none.
-                let why = match problem.detail.split_once("; ") {
-                    Some((why, _)) if is_filtered => why,
-                    _ => &problem.detail,
-                };
                 let nothing = html! {
-                    (heading(&[], &title, &capital(&sentence(why))))
-                    @if problem.field.is_none() && !is_filtered { (welcome::nothing(self.host, self.pool)) }
-                    @if is_filtered {
+                    (heading(&[], &title, &capital(&sentence(&problem.detail))))
+                    @if problem.field.is_none() && !is_filtered(self.asked) { (welcome::nothing(self.host, self.pool)) }
+                    @if is_filtered(self.asked) {
                         p { b { "No runs match these filters." } " " a href=(address::leaderboard(&self.pool.name())) { "The leaderboard without filters" } }
                     }
                     (form(self.asked, self.pool))
@@ -339,7 +333,7 @@ impl Drawn<'_> {
     fn marks(&self) -> Vec<(bool, String)> {
         let items = self.made.answer.basis.items.count;
         let items = count(usize::try_from(items).unwrap_or(usize::MAX), "record");
-        vec![(true, format!("all {items} in a signed log")), witnessed(self.heads)]
+        vec![(true, format!("all {items} in a signed log")), witnessed(self.heads, "the log")]
     }
 
     fn board(&self, board: &Leaderboard, table: &Table, all: u64) -> Markup {

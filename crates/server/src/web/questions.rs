@@ -6,7 +6,7 @@ use karat::question::Question;
 use karat::write::html;
 
 use super::layout::*;
-use crate::api::questions::{asked, read};
+use crate::api::questions::{Made, asked};
 use crate::prelude::*;
 
 /// Shows the answer to the question of the address.
@@ -15,8 +15,8 @@ where
     Q: Question + Send + 'static,
     Q::Answer: Send,
 {
-    let card = read::<Q>(&uri)?.0.about().card.clone().unwrap_or_default();
-    let mut document = asked::<Q>(&app, &uri).await?.document;
+    let Made { card, mut document, .. } = asked::<Q>(&app, &uri).await?;
+    let card = card.unwrap_or_default();
     let is_of_subjects =
         |it: &&mut Table| it.columns.iter().any(|it| it.kind == Kind::Name && it.key == "subject");
     for table in document.tables_mut().filter(is_of_subjects) {

@@ -1,6 +1,6 @@
 //! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
-use karat::headline::{self, Headline, capital};
+use karat::headline::{self, Headline};
 use karat::recompute;
 use karat::record::RecordDocument;
 use karat::text::{count, own_name};
@@ -8,7 +8,7 @@ use karat_core::explain::nearest_change;
 use karat_store::Entry;
 
 use super::archive::attached;
-use super::keys::meaning;
+use super::keys::{meaning, vouched};
 use super::layout::*;
 use super::{breakdown, game};
 use crate::keys::SERVER;
@@ -48,12 +48,8 @@ fn page(kept: &RecordData, pool: &ScorerPool, cosigned: usize) -> Result<(String
     let page = address::record(position);
     let trail = [("/leaderboards", "Leaderboards"), (&address::subject(subject, Some(&card)), subject)];
     let verify = format!("{page}/verify");
-    let trust = kept.provenance.trust;
-    let marks = [
-        (trust >= Trust::Measured, format!("{}: {}", capital(trust.name()), meaning(trust))),
-        (true, format!("entry {position} of {} in a signed log", kept.log_size)),
-        witnessed(cosigned),
-    ];
+    let place = (true, format!("entry {position} of {} in a signed log", kept.log_size));
+    let marks = [vouched(kept.provenance.trust), place, witnessed(cosigned, "it")];
     let content = html! {
         (above(&trail, html! { span { (own.unwrap_or("record")) } span { (pool.card.title) } }))
         (heading(&[], &told.text, &told.lead.join(" ")))

@@ -174,7 +174,7 @@ fn of_standing(document: &Document, it: &Standing, foot: &[String], heads: usize
     let results = count(usize::try_from(it.items.given).unwrap_or(usize::MAX), "result");
     html! {
         (html::opening(html! { (it.subject) " by " (it.scorecard.name()) " at " (told(&it.as_of)) }, document))
-        (trust_strip(&[(true, format!("{results} in a signed log")), witnessed(heads)], "#evidence"))
+        (trust_strip(&[(true, format!("{results} in a signed log")), witnessed(heads, "the log")], "#evidence"))
         div data-answer=(json) {
             (notes(foot))
             (body("s", document))

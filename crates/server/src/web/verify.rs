@@ -3,13 +3,13 @@
 use std::str::FromStr as _;
 
 use karat::document::{self, Part, Verified};
-use karat::headline::{self, capital};
+use karat::headline;
 use karat::receipt;
 use karat::verification::recomputed;
 use karat::write::html::checker::{self, KeyOrigin};
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
-use super::keys::meaning;
+use super::keys::vouched;
 use super::layout::*;
 use crate::prelude::*;
 use crate::record::RecordData;
@@ -49,7 +49,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     document.parts.insert(0, Part::Heading(String::from("What was checked just now")));
     let content = html! {
         (heading(&[("/leaderboards", "Leaderboards"), (&record, &subject)], &told.text, &told.lead.join(" ")))
-        (trust_strip(&[(class >= Trust::Measured, format!("{}: {}", capital(class.name()), meaning(class)))], &record))
+        (trust_strip(&[vouched(class)], &record))
         (body("check", &document))
         (here)
         (section("signed", "On your own machine", html! {
